@@ -1,0 +1,1 @@
+"""Limpet, a persistent memory sidecar for AI agents."""

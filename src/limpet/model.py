@@ -1,0 +1,213 @@
+"""The frozen values that the floors hand to each other. No behaviour beyond what the words mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+Json = Any
+"""A value made of dict, list, str, int, float, bool and None."""
+
+TYPES = (
+    "tool_call",
+    "message",
+    "model_call",
+    "run",
+    "session",
+    "reset",
+    "compaction",
+    "subagent",
+    "cron",
+    "gateway",
+    "delivery",
+    "error",
+    "note",
+    "gap",
+)
+"""Event types that Limpet itself makes; `add` may use any other word. `docs/glossary.md` says what each is."""
+
+STATUSES = (
+    "started",
+    "succeeded",
+    "failed",
+    "cancelled",
+    "timed_out",
+    "blocked",
+    "unknown",
+    "interrupted",
+)
+"""OpenClaw's own words, and `interrupted`."""
+
+TRUSTS = ("owner", "agent", "tool", "web", "system", "unknown")
+"""Where a text came from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a source said, once.
+
+    `id` is made at the source: the same thing said again has the same id. `stream` and `seq` are the source's own
+    order: a producer's uuid and number in the spool, a session and row in a transcript. `body` is the line as said:
+    `{"hook", "ts", "ctx", "event"}` with whatever else stood in it. `no` is the ledger position, 0 before it has one.
+    `arrived_ms` is epoch milliseconds.
+    """
+
+    id: str
+    source: str
+    stream: str
+    seq: int
+    kind: str
+    body: Json
+    arrived_ms: int
+    no: int = 0
+
+    def at(self, no: int) -> Record:
+        """Return the same record with its place in the ledger."""
+        return replace(self, no=no)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What a source gave in one read, with the cursor after it; `more` says that another read would give more now.
+
+    `rejects` could not be read as records: each goes to quarantine with its reason and stops nothing.
+    """
+
+    records: tuple[Record, ...]
+    cursor: Json
+    more: bool = False
+    rejects: tuple[Reject, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """Bytes that could not be read as a record: kept (redacted) in quarantine, counted, shown in `status`."""
+
+    source: str
+    where: str
+    reason: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What one record says about one thing that happened: a part of an event.
+
+    Facts of the same `type` that share a key are about the same thing; `place` is (record number, part).
+    `phase` is `start`, `end` or `whole`. Empty strings and None mean "this record does not say".
+    """
+
+    place: tuple[int, int]
+    source: str
+    order: tuple[str, int]
+    type: str
+    phase: str
+    keys: tuple[str, ...]
+    at_ms: int | None
+    arrived_ms: int
+    kind: str = ""
+    agent: str = ""
+    session: str = ""
+    session_key: str = ""
+    run: str = ""
+    call: str = ""
+    tool: str = ""
+    status: str = ""
+    actor: str = ""
+    trust: str = ""
+    label: str = ""
+    duration_ms: int | None = None
+    summary: str = ""
+    error: str = ""
+    parent: str = ""
+    flags: tuple[str, ...] = ()
+    details: Json = None
+    tags: Json = None
+    text: str = ""
+    rank: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened. Times are epoch milliseconds, UTC; `places` are the records it was made from."""
+
+    id: int
+    at_ms: int
+    arrived_ms: int
+    type: str
+    status: str = ""
+    agent: str = ""
+    session: str = ""
+    session_key: str = ""
+    run: str = ""
+    call: str = ""
+    tool: str = ""
+    actor: str = ""
+    trust: str = "unknown"
+    label: str = ""
+    duration_ms: int | None = None
+    summary: str = ""
+    error: str = ""
+    parent: str = ""
+    flags: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    details: Json = None
+    tags: Json = None
+    text: str = field(default="", compare=False)
+    keys: tuple[str, ...] = field(default=(), compare=False)
+    places: tuple[tuple[int, int], ...] = ()
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question, understood. `docs/how-it-works.md` gives the filter form.
+
+    Times are epoch milliseconds, UTC: `since_ms` included, `until_ms` excluded. In each `(name, values, negated)` filter
+    the values are alternatives. `words` and `phrases` are full text, joined by AND; `without` must not appear.
+    """
+
+    since_ms: int | None = None
+    until_ms: int | None = None
+    zone: str = "UTC"
+    filters: tuple[tuple[str, tuple[str, ...], bool], ...] = ()
+    words: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    by: str = ""
+    count: str = ""
+    limit: int = 50
+    offset: int = 0
+    sort: str = "newest"
+    noise: bool = False
+    understood: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A span that a source did not watch, and why. `to_ms` None means: still so."""
+
+    from_ms: int
+    to_ms: int | None
+    source: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How far an answer can be trusted: `complete`, `partial`, `blind` or `unknown`, with the gaps."""
+
+    state: str
+    gaps: tuple[Gap, ...] = ()
+    pending: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The exact number of matches, the part shown, the groups, and the bounds."""
+
+    query: Query
+    count: int
+    events: tuple[Event, ...]
+    groups: tuple[tuple[str, int], ...]
+    coverage: Coverage

@@ -1,0 +1,201 @@
+"""Every setting, once: its value and where it came from. The only reader of the environment and of `config.toml`."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from limpet.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a value came from: `flag`, `environment`, `file`, `openclaw`, `machine` or `default`, and its name there."""
+
+    kind: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings; `origins` says of each where it came from (shown by `limpet doctor`).
+
+    `state` is OpenClaw's state folder, `home` is Limpet's own, `db` the database; all absolute.
+    `zone` is the user's time zone (IANA), `spool_limit_bytes` the size past which new events are counted as dropped.
+    `agents` names the user's time zone and workspaces as OpenClaw's own configuration has them.
+    """
+
+    state: Path
+    home: Path
+    db: Path
+    zone: str
+    spool_limit_bytes: int = 1 << 30
+    history: bool = True
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+
+    @property
+    def spool(self) -> Path:
+        """The on-disk queue."""
+        return self.home / "spool"
+
+    @property
+    def quarantine(self) -> Path:
+        """Where lines are kept that could not be read."""
+        return self.home / "quarantine"
+
+    @property
+    def lock(self) -> Path:
+        """The kernel lock that one recorder at a time holds."""
+        return self.home / "limpet.lock"
+
+    @property
+    def socket(self) -> Path:
+        """The sidecar's Unix socket."""
+        return self.home / "limpet.sock"
+
+    @property
+    def owns_spool(self) -> bool:
+        """Whether this database is the one that drains the spool: never one named by a foreign `--db`."""
+        return self.db == self.state / "memory" / "agent_memory.db" or self.origins["db"].kind == "environment"
+
+
+DEFAULTS: Mapping[str, Any] = {"spool_limit_bytes": 1 << 30, "history": True}
+
+
+def load(
+    db: str | None = None,
+    zone: str | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Settings:
+    """Settle every value: flag > environment > file > OpenClaw's configuration > machine > default.
+
+    Raises BadInput when `config.toml` cannot be read, naming the file and the line.
+    """
+    env = os.environ if environment is None else environment
+    origins: dict[str, Origin] = {}
+    state = _state(env, origins)
+    home = _home(env, state, origins)
+    file = _file(home / "config.toml")
+    chosen_db = _db(db, env, file, state, origins)
+    chosen_zone = _zone(zone, env, file, state, origins)
+    rest = {name: _plain(name, file, origins) for name in DEFAULTS}
+    return Settings(state=state, home=home, db=chosen_db, zone=chosen_zone, origins=origins, **rest)
+
+
+def user_home(env: Mapping[str, str]) -> Path:
+    """Return the user's home, from the password file where HOME is missing or no absolute path (field case F71)."""
+    home = env.get("HOME", "")
+    if os.path.isabs(home):
+        return Path(home)
+    return Path(pwd.getpwuid(os.getuid()).pw_dir)
+
+
+def _absolute(value: str, env: Mapping[str, str]) -> Path:
+    if value == "~" or value.startswith("~/"):
+        return user_home(env) / value[2:]
+    return Path(os.path.abspath(value))
+
+
+def _state(env: Mapping[str, str], origins: dict[str, Origin]) -> Path:
+    value = env.get("OPENCLAW_STATE_DIR", "").strip()
+    if value:
+        origins["state"] = Origin("environment", "OPENCLAW_STATE_DIR")
+        return _absolute(value, env)
+    origins["state"] = Origin("default")
+    return user_home(env) / ".openclaw"
+
+
+def _home(env: Mapping[str, str], state: Path, origins: dict[str, Origin]) -> Path:
+    value = env.get("LIMPET_HOME", "").strip()
+    if value:
+        origins["home"] = Origin("environment", "LIMPET_HOME")
+        return _absolute(value, env)
+    origins["home"] = Origin("default")
+    return state / "limpet"
+
+
+def _file(path: Path) -> Mapping[str, Any]:
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} cannot be read: {error}.", "Check its permissions and that it is UTF-8.") from error
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{path} is not valid TOML: {error}.", f"Mend that line, or move {path} away.") from error
+
+
+def _db(
+    flag: str | None, env: Mapping[str, str], file: Mapping[str, Any], state: Path, origins: dict[str, Origin]
+) -> Path:
+    for value, origin in (
+        (flag or "", Origin("flag", "--db")),
+        (env.get("LIMPET_DB", ""), Origin("environment", "LIMPET_DB")),
+        (str(file.get("db", "")), Origin("file", "db")),
+    ):
+        if value.strip():
+            origins["db"] = origin
+            return _absolute(value, env)
+    origins["db"] = Origin("default")
+    return state / "memory" / "agent_memory.db"
+
+
+def _zone(
+    flag: str | None, env: Mapping[str, str], file: Mapping[str, Any], state: Path, origins: dict[str, Origin]
+) -> str:
+    for value, origin in (
+        (flag, Origin("flag", "--tz")),
+        (file.get("zone"), Origin("file", "zone")),
+        (openclaw_config(state).get("userTimezone"), Origin("openclaw", "agents.defaults.userTimezone")),
+        (env.get("TZ", "").lstrip(":"), Origin("environment", "TZ")),
+        (_machine_zone(), Origin("machine", "/etc/localtime")),
+    ):
+        if isinstance(value, str) and value.strip():
+            origins["zone"] = origin
+            return value.strip()
+    origins["zone"] = Origin("default")
+    return "UTC"
+
+
+def _machine_zone() -> str:
+    try:
+        target = os.readlink("/etc/localtime")
+    except OSError:
+        return ""
+    return target.partition("zoneinfo/")[2]
+
+
+def openclaw_config(state: Path) -> Mapping[str, Any]:
+    """Return OpenClaw's `agents.defaults` as far as it can be read; {} where it cannot."""
+    import json  # noqa: PLC0415 - only where there is a configuration to read
+
+    try:
+        config = json.loads((state / "openclaw.json").read_text("utf-8"))
+        defaults = config["agents"]["defaults"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return defaults if isinstance(defaults, dict) else {}
+
+
+def _plain(name: str, file: Mapping[str, Any], origins: dict[str, Origin]) -> Any:
+    default = DEFAULTS[name]
+    if name not in file:
+        origins[name] = Origin("default")
+        return default
+    value = file[name]
+    if type(value) is not type(default):
+        raise BadInput(
+            f"config.toml: {name} is {value!r}, but it must be a {type(default).__name__}.",
+            f"For example: {name} = {str(default).lower()}",
+        )
+    origins[name] = Origin("file", name)
+    return value
