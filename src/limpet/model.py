@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Json = Any
 """A value made of dict, list, str, int, float, bool and None."""
@@ -68,13 +71,15 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What a source gave in one read, with the cursor after it; `more` says that another read would give more now.
+    """What a source gave in one read; `more` says that another read would give more now.
+
+    `cursor` holds only the items (a spool segment, a session) whose position changed; None removes an item.
 
     `rejects` could not be read as records: each goes to quarantine with its reason and stops nothing.
     """
 
-    records: tuple[Record, ...]
-    cursor: Json
+    records: tuple[Record, ...] = ()
+    cursor: Mapping[str, Json] = field(default_factory=dict)
     more: bool = False
     rejects: tuple[Reject, ...] = ()
 
