@@ -59,3 +59,11 @@ def process_start(pid: int) -> str | None:
     except OSError:
         return None
     return stat.rpartition(")")[2].split()[19]
+
+
+def pid_space() -> str:
+    """Return the name of this process's space of process ids (a container has its own), or "" where there is none."""
+    try:
+        return os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return ""

@@ -99,7 +99,8 @@ class Fact:
     """What one record says about one thing that happened: a part of an event.
 
     Facts of the same `type` that share a key are about the same thing; `place` is (record number, part).
-    `phase` is `start`, `end` or `whole`. Empty strings and None mean "this record does not say".
+    `phase` is `start`, `end` or `whole`; `rank` says how good the witness is; `entry` is the identity of the statement in
+    a transcript, which a copy of it shares. Empty strings and None mean "this record does not say".
     """
 
     place: tuple[int, int]
@@ -130,6 +131,7 @@ class Fact:
     tags: Json = None
     text: str = ""
     rank: int = 0
+    entry: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,65 @@
+"""Where lines are kept that could not be read: redacted, with the reason, counted, and in nobody's way."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING
+
+from limpet import jsonline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from limpet.model import Json, Reject
+    from limpet.redact import Redactor
+
+MOST = 10_000
+"""Files that are kept; what comes after them is counted and not kept."""
+
+KEPT_BYTES = 1 << 20
+
+
+class Quarantine:
+    """A folder with one small file for each line that could not be read; the same line twice is one file."""
+
+    def __init__(self, folder: Path) -> None:
+        """Name the folder; it is made when first needed."""
+        self._folder = folder
+
+    def keep(self, reject: Reject, redactor: Redactor) -> str:
+        """Keep a line without its secrets and return its file's name."""
+        content = redactor.redact_bytes(reject.content[:KEPT_BYTES])
+        reason, _ = redactor.redact_text(reject.reason)
+        name = hashlib.sha256(b"\n".join((reject.where.encode(), reject.reason.encode(), content))).hexdigest()[:16] + ".json"
+        said = {
+            "source": reject.source,
+            "where": reject.where,
+            "reason": reason,
+            "bytes": len(reject.content),
+            "content": content.decode("utf-8", "backslashreplace"),
+        }
+        if self.count() < MOST:
+            self._write(name, jsonline.dump(said))
+        return name
+
+    def count(self) -> int:
+        """Return how many lines are kept."""
+        return sum(1 for _ in self._files())
+
+    def entries(self) -> Iterator[Json]:
+        """Yield what is kept: source, where, reason, bytes, content."""
+        for path in self._files():
+            yield jsonline.parse(path.read_bytes())
+
+    def _files(self) -> Iterator[Path]:
+        yield from sorted(self._folder.glob("*.json")) if self._folder.is_dir() else ()
+
+    def _write(self, name: str, content: bytes) -> None:
+        old = os.umask(0o077)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            (self._folder / name).write_bytes(content)
+        finally:
+            os.umask(old)

@@ -1,0 +1,208 @@
+"""The recorder: from a source's batch to the ledger and the events, in one transaction with the source's cursor."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, defaultdict
+from typing import TYPE_CHECKING
+
+from limpet import clock, interpreter, text
+from limpet.errors import LimpetError
+from limpet.model import Record
+from limpet.store.records import pages
+from limpet.store.state import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from limpet.model import Batch, Event, Fact
+    from limpet.quarantine import Quarantine
+    from limpet.redact import Redactor
+    from limpet.runtimes.runtime import Source
+    from limpet.store.sqlite import SqliteStore
+
+REMEMBERED = 5_000
+"""Records whose facts are kept in memory: a call's end mostly follows its beginning within that many."""
+
+GOODBYES = frozenset({"limpet_stop"})
+
+
+class Recorder:
+    """Takes in what sources give. One at a time per database: the caller holds the lock."""
+
+    def __init__(self, store: SqliteStore, redactor: Redactor, quarantine: Quarantine) -> None:
+        """Write to this store what the redactor has cleaned; unreadable lines go to quarantine."""
+        self._store = store
+        self._redactor = redactor
+        self._quarantine = quarantine
+        self._facts: OrderedDict[int, Sequence[Fact]] = OrderedDict()
+        self._texts: dict[int, str] = {}
+        self._cursors: dict[str, dict[str, object]] = {}
+
+    def take(self, source: Source, now_ms: int) -> tuple[int, bool]:
+        """Read a source once and commit what it gave; return how many records were new and whether there is more.
+
+        Raises Unavailable when the store cannot take it (nothing is lost: the cursor has not moved). A source that cannot
+        be read is remembered as such, with its reason, and stops nothing.
+        """
+        cursor = self._cursors.setdefault(source.key, self._store.state.cursor(source.key))
+        try:
+            batch = source.read(cursor, now_ms)
+        except LimpetError as error:
+            self._note_failure(source.key, now_ms, error.message)
+            return 0, False
+        added = self.commit(source.key, batch, now_ms)
+        return added, batch.more
+
+    def commit(self, key: str, batch: Batch, now_ms: int) -> int:
+        """Commit a batch and the cursor after it; return how many of its records were new."""
+        rejects = [self._quarantine.keep(reject, self._redactor) for reject in batch.rejects]
+        try:
+            with self._store.transaction():
+                added = self._record(batch.records, now_ms)
+                self._store.state.move(key, batch.cursor)
+                self._store.state.watched(key, now_ms)
+                self._store.state.count({"rejected": len(rejects)})
+        except BaseException:
+            self._forget()
+            raise
+        known = self._cursors.setdefault(key, {})
+        for item, value in batch.cursor.items():
+            known.pop(item, None) if value is None else known.update({item: value})
+        return added
+
+    def index(self) -> int:
+        """Let the full-text index take in one batch; return how many events that were."""
+        done = self._store.follow(self._texts_of)
+        self._texts.clear()
+        self._shrink()
+        return done
+
+    def rebuild(self, progress: Callable[[int], None]) -> int:
+        """Make every event again from the ledger, in one transaction; return how many events there are.
+
+        `progress` is told the number of the last record that was read.
+        """
+        with self._store.transaction():
+            self._forget()
+            self._store.events.clear()
+            for page in pages(self._store.records):
+                self._interpret([stored.record for stored in page if stored.content is not None])
+                self._texts.clear()
+                self._shrink()
+                progress(page[-1].record.no)
+            self._store.events.mark_all_stale()
+        self._forget()
+        return self._store.find.bounds()[2]
+
+    def _forget(self) -> None:
+        self._facts.clear()
+        self._texts.clear()
+        self._cursors.clear()
+
+    def _note_failure(self, key: str, now_ms: int, why: str) -> None:
+        with self._store.transaction():
+            self._store.state.failed(key, now_ms, why)
+
+    def _record(self, records: Sequence[Record], now_ms: int) -> int:
+        del now_ms
+        fresh = self._fresh(records)
+        counts: Counter[str] = Counter({"duplicate": len(records) - len(fresh)})
+        numbered = self._store.records.append([self._cleaned(record, counts) for record in fresh], clock.nonce)
+        self._store.state.put_streams(_streams(numbered))
+        self._interpret(numbered)
+        self._store.state.count(counts)
+        return len(numbered)
+
+    def _fresh(self, records: Sequence[Record]) -> list[Record]:
+        """Return the records that the ledger does not hold, each once."""
+        by_id = {record.id: record for record in reversed(records)}
+        known = self._store.records.known(by_id)
+        return [record for record in records if record.id not in known and by_id[record.id] is record]
+
+    def _cleaned(self, record: Record, counts: Counter[str]) -> Record:
+        """Return the record without secrets and image bytes: nothing else of it reaches the database."""
+        body, images = text.without_images(record.body)
+        body, removed = self._redactor.redact(body)
+        counts["image"] += images
+        for kind, n in removed.items():
+            counts[f"secret: {kind}"] += n
+        kind, _ = self._redactor.redact_text(record.kind)
+        stream, _ = self._redactor.redact_text(record.stream)
+        return Record(record.id, record.source, stream, record.seq, kind, body, record.arrived_ms)
+
+    def _interpret(self, records: Sequence[Record]) -> None:
+        """Make the events that these records, and every earlier record of the same things, tell of."""
+        facts = {fact.place: fact for record in records for fact in self._read(record)}
+        old = self._gather(facts)
+        events = interpreter.events_of(facts.values())
+        self._store.events.replace(old, events)
+        self._settle(events)
+        self._texts.update((event.id, event.text) for event in events)
+
+    def _gather(self, facts: dict[tuple[int, int], Fact]) -> set[int]:
+        """Add to `facts` all that share a key with them, directly or through others; return the events they now make."""
+        asked: set[str] = set()
+        old: set[int] = set()
+        while new := {f"{fact.type} {key}" for fact in facts.values() for key in fact.keys} - asked:
+            asked |= new
+            found = self._store.events.with_keys(new) - old
+            old |= found
+            for fact in self._facts_of_events(found):
+                facts.setdefault(fact.place, fact)
+        return old
+
+    def _facts_of_events(self, ids: Iterable[int]) -> Iterator[Fact]:
+        """Yield every fact that these events were made from."""
+        places = {interpreter.place_of(number) for number in self._store.events.places(ids)}
+        unread = {no for no, _ in places} - self._facts.keys()
+        for record in self._store.records.fetch(unread):
+            self._read(record)
+        for place in places:
+            yield from (fact for fact in self._facts.get(place[0], ()) if fact.place == place)
+
+    def _read(self, record: Record) -> Sequence[Fact]:
+        facts = interpreter.facts_of(record)
+        self._facts[record.no] = facts
+        return facts
+
+    def _settle(self, events: Sequence[Event]) -> None:
+        """Give what has no end the status that the evidence allows: what is new, and what this batch throws light on."""
+        table = self._store.events
+        waiting = {event.id for event in events if event.open}
+        if any(event.type == "gateway" or "restart" in event.flags for event in events):
+            waiting.update(table.opened())
+        elif runs := {event.run for event in events if event.type == "run" and event.run}:
+            waiting.update(table.opened(runs))
+        for number in waiting:
+            event = self._store.find.by_id(number)
+            if event is None:
+                continue
+            status = interpreter.status_without_end(event.type, ended=table.has_ended(event.run), restarted=table.restarted_after(event))
+            if status != event.status:
+                table.set_status(number, status)
+
+    def _texts_of(self, positions: list[int]) -> Mapping[int, str]:
+        """Return the text to index of the events at these positions."""
+        ids = self._store.events.ids_at(positions)
+        missing = [number for number in ids.values() if number not in self._texts]
+        if missing:
+            facts = list(self._facts_of_events(missing))
+            self._texts.update((event.id, event.text) for event in interpreter.events_of(facts))
+        return {pos: self._texts.get(number, "") for pos, number in ids.items()}
+
+    def _shrink(self) -> None:
+        while len(self._facts) > REMEMBERED:
+            self._facts.popitem(last=False)
+
+
+def _streams(records: Sequence[Record]) -> Iterator[Stream]:
+    """Yield what a batch says of the numbered streams in it: those whose producer counts its own lines."""
+    by_stream: dict[tuple[str, str], list[Record]] = defaultdict(list)
+    for record in records:
+        if isinstance(record.body, dict) and record.body.get("seq") == record.seq:
+            by_stream[record.stream, record.source].append(record)
+    for (stream, source), mine in by_stream.items():
+        times = [at for record in mine if isinstance(at := record.body.get("ts"), int)] or [mine[0].arrived_ms]
+        numbers = [record.seq for record in mine]
+        ended = any(record.kind in GOODBYES for record in mine)
+        yield Stream(stream, source, len(mine), min(numbers), max(numbers), min(times), max(times), ended)

@@ -1,0 +1,129 @@
+"""What any record says about itself: whose, where, when. The start of every fact that an interpreter makes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from limpet import days
+from limpet.model import Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from limpet.model import Json, Record
+
+OWN_TOOLS = frozenset({"memory_ask", "memory_recent", "memory_session", "memory_show"})
+WEB_TOOLS = ("web_", "browser", "fetch", "http", "firecrawl", "playwright")
+NAIVE_ZONE = "UTC"
+"""How a time without a zone is read, unless its source is known to write local time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """A record, opened: its `ctx` and `event`, and who and where it speaks of."""
+
+    record: Record
+    ctx: Mapping[str, Any]
+    event: Mapping[str, Any]
+    agent: str
+    session: str
+    session_key: str
+    run: str
+    at_ms: int | None
+    flags: tuple[str, ...]
+    label: str
+
+    def fact(self, kind: str, phase: str, part: int = 0, *keys: str, **fields: Any) -> Fact:
+        """Return a fact of this record: an event `kind` and `phase`, its part, its join keys, and what it says."""
+        record = self.record
+        given: dict[str, Any] = {
+            "agent": self.agent,
+            "session": self.session,
+            "session_key": self.session_key,
+            "run": self.run,
+            "at_ms": self.at_ms,
+            "label": self.label,
+        }
+        given.update(fields)
+        given["flags"] = self.flags + tuple(fields.get("flags", ()))
+        return Fact(
+            place=(record.no, part),
+            source=record.source,
+            order=(record.stream, record.seq),
+            type=kind,
+            phase=phase,
+            keys=keys,
+            arrived_ms=record.arrived_ms,
+            kind=record.kind,
+            **given,
+        )
+
+    def at(self, said: Json) -> Saying:
+        """Return the same saying with another time, as the source gives it; unchanged where it gives none."""
+        if said is None:
+            return self
+        at_ms, flag = when(said, self.record.arrived_ms)
+        return replace(self, at_ms=at_ms, flags=(flag,) if flag else ())
+
+
+def saying_of(record: Record) -> Saying:
+    """Open a record. Missing names stay empty: another record of the same thing may know them."""
+    body = record.body if isinstance(record.body, dict) else {}
+    ctx, event = mapping(body.get("ctx")), mapping(body.get("event"))
+    session_key = name(ctx.get("sessionKey")) or name(event.get("sessionKey"))
+    at_ms, flag = when(body.get("ts"), record.arrived_ms)
+    return Saying(
+        record=record,
+        ctx=ctx,
+        event=event,
+        agent=name(ctx.get("agentId")) or agent_of_key(session_key),
+        session=name(ctx.get("sessionId")) or name(event.get("sessionId")) or name(ctx.get("sessionIdSeen")),
+        session_key=session_key,
+        run=name(ctx.get("runId")) or name(event.get("runId")) or name(ctx.get("runIdSeen")),
+        at_ms=at_ms,
+        flags=(flag,) if flag else (),
+        label=label_of(session_key, ctx.get("trigger")),
+    )
+
+
+def when(said: Json, arrived_ms: int, zone: str = NAIVE_ZONE) -> tuple[int, str]:
+    """Return the instant as epoch milliseconds and a flag; see `days.instant`, whose fast path this is."""
+    if type(said) is int and 946_684_800_000 < said < 4_102_444_800_000:
+        return said, ""
+    return days.instant(said, arrived_ms, zone)
+
+
+def mapping(value: Json) -> Mapping[str, Any]:
+    """Return the value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def name(value: Json) -> str:
+    """Return an id or name as text: numbers too (every digit), anything else is no name."""
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
+
+
+def agent_of_key(session_key: str) -> str:
+    """Return the agent that a session key of OpenClaw names (`agent:<id>:...`), or ""."""
+    parts = session_key.split(":", 2)
+    return parts[1] if len(parts) == 3 and parts[0] == "agent" else ""
+
+
+def label_of(session_key: str, trigger: Json) -> str:
+    """Return the noise label of a session: `own`, `internal`, `heartbeat`, `cron` or ""."""
+    rest = session_key.split(":", 2)[-1]
+    if rest.startswith(("sidecar-summary", "limpet-")):
+        return "own"
+    if rest.startswith(("internal-session-effects:", "explicit:model-run-")):
+        return "internal"
+    if trigger == "heartbeat" or rest.endswith(":heartbeat") or rest == "heartbeat":
+        return "heartbeat"
+    return "cron" if trigger == "cron" or rest.startswith("cron:") else ""
+
+
+def trust_of_tool(tool: str) -> str:
+    """Return where a tool's output comes from: `web` for what reads the web, else `tool`."""
+    return "web" if tool.startswith(WEB_TOOLS) else "tool"

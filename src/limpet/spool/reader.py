@@ -1,0 +1,221 @@
+"""The consuming end of the spool: whole lines only, newest segment first, files deleted once committed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from limpet import clock, jsonline
+from limpet.errors import BadInput, Unavailable
+from limpet.model import Batch, Record, Reject
+from limpet.spool.line import DEFAULT_SOURCE, record_of
+from limpet.spool.writer import PRODUCER_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from limpet.model import Json
+
+BATCH_RECORDS = 1000
+BATCH_BYTES = 4 << 20
+QUIET_MS = 600_000
+"""A producer starts a new segment after 60 s, so one that was not written for ten minutes never will be again."""
+
+SEGMENT_NAME = re.compile(r"(\d{1,9})\.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One file of the spool; `item` is its cursor's name, `closed` that no one will write to it any more."""
+
+    path: Path
+    item: str
+    size: int
+    written_ms: int
+    closed: bool
+
+
+class SpoolSource:
+    """The spool as a source of records."""
+
+    key = "spool"
+
+    def __init__(self, spool: Path) -> None:
+        """Name the spool folder; it may not exist yet."""
+        self._spool = spool
+
+    def read(self, cursor: Mapping[str, Json], now_ms: int) -> Batch:
+        """Return the next lines, newest segment first; delete segments that are closed and wholly committed.
+
+        Raises Unavailable when the spool cannot be listed.
+        """
+        segments = self._segments(now_ms)
+        moved: dict[str, Json] = {item: None for item in cursor if item not in {s.item for s in segments}}
+        records: list[Record] = []
+        rejects: list[Reject] = []
+        room = BATCH_BYTES
+        for segment in segments:
+            offset = int(cursor.get(segment.item) or 0)
+            if offset >= segment.size:
+                if segment.closed and _forget(segment):
+                    moved[segment.item] = None
+                continue
+            if room <= 0 or len(records) >= BATCH_RECORDS:
+                return Batch(tuple(records), moved, more=True, rejects=tuple(rejects))
+            chunk = _Chunk(segment, offset, now_ms)
+            chunk.read(min(room, BATCH_BYTES), BATCH_RECORDS - len(records))
+            records += chunk.records
+            rejects += chunk.rejects
+            room -= chunk.end - offset
+            if chunk.end != offset:
+                moved[segment.item] = chunk.end
+        return Batch(tuple(records), moved, more=room <= 0 or len(records) >= BATCH_RECORDS, rejects=tuple(rejects))
+
+    def pending_bytes(self, cursor: Mapping[str, Json], now_ms: int) -> int:
+        """Return how many bytes wait that were not yet committed."""
+        return sum(max(0, s.size - int(cursor.get(s.item) or 0)) for s in self._segments(now_ms))
+
+    def oldest_pending_ms(self, cursor: Mapping[str, Json], now_ms: int) -> int | None:
+        """Return when the oldest waiting segment was last written, or None when nothing waits."""
+        waiting = [s.written_ms for s in self._segments(now_ms) if s.size > int(cursor.get(s.item) or 0)]
+        return min(waiting, default=None)
+
+    def _segments(self, now_ms: int) -> Sequence[Segment]:
+        try:
+            folders = [entry for entry in os.scandir(self._spool) if entry.is_dir(follow_symlinks=False)]
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            raise Unavailable(
+                f"The spool {self._spool} cannot be read: {error.strerror}.", "Check its owner and permissions."
+            ) from error
+        found = [segment for folder in folders for segment in _segments_of(Path(folder.path), now_ms)]
+        return sorted(found, key=lambda s: (-s.written_ms, s.item))
+
+
+def _segments_of(folder: Path, now_ms: int) -> Iterator[Segment]:
+    numbers = sorted(int(m[1]) for name in _names(folder) if (m := SEGMENT_NAME.fullmatch(name)))
+    if not numbers:
+        _remove_empty(folder, now_ms)
+        return
+    gone = _is_gone(folder)
+    for number in numbers:
+        path = folder / f"{number}.jsonl"
+        try:
+            stat = path.lstat()
+        except OSError:
+            continue
+        written_ms = stat.st_mtime_ns // 1_000_000
+        closed = number != numbers[-1] or gone or written_ms < now_ms - QUIET_MS
+        yield Segment(path, f"{folder.name}/{number}", stat.st_size, written_ms, closed)
+
+
+def _names(folder: Path) -> Sequence[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return ()
+
+
+def _is_gone(folder: Path) -> bool:
+    """Whether the process that made this folder has ended.
+
+    Only a process id of our own space says anything: a producer in another container is known by its silence alone.
+    """
+    try:
+        identity = json.loads((folder / PRODUCER_FILE).read_bytes())
+        pid, start, boot, space = (identity.get(name) for name in ("pid", "start", "boot", "ns"))
+    except (OSError, ValueError, AttributeError):
+        return False
+    if boot != clock.boot_id() and boot:
+        return True
+    return space == clock.pid_space() and isinstance(pid, int) and clock.process_start(pid) != str(start)
+
+
+def _remove_empty(folder: Path, now_ms: int) -> None:
+    try:
+        quiet = folder.stat().st_mtime_ns // 1_000_000 < now_ms - QUIET_MS
+        if _is_gone(folder) or quiet:
+            (folder / PRODUCER_FILE).unlink(missing_ok=True)
+            folder.rmdir()
+    except OSError:
+        return  # somebody else's file stands in it, or it is gone already
+
+
+def _forget(segment: Segment) -> bool:
+    """Delete a committed segment; False when it has grown meanwhile or cannot be deleted."""
+    try:
+        if segment.path.lstat().st_size != segment.size:
+            return False
+        segment.path.unlink()
+    except OSError:
+        return False
+    return True
+
+
+class _Chunk:
+    """What one read takes from one segment."""
+
+    def __init__(self, segment: Segment, offset: int, now_ms: int) -> None:
+        self.segment = segment
+        self.end = offset
+        self.records: list[Record] = []
+        self.rejects: list[Reject] = []
+        self._now_ms = now_ms
+
+    def read(self, room: int, most: int) -> None:
+        try:
+            fd = os.open(self.segment.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError as error:
+            raise Unavailable(
+                f"{self.segment.path} cannot be read: {error.strerror}.", "Check its owner and permissions."
+            ) from error
+        with os.fdopen(fd, "rb") as file:
+            file.seek(self.end)
+            self._take(file, room, most)
+
+    def _take(self, file: Any, room: int, most: int) -> None:
+        start = self.end
+        while self.end - start < room and len(self.records) < most:
+            line = file.readline(jsonline.MAX_LINE + 1)
+            if not line.endswith(b"\n"):
+                self._tail(file, line)
+                return
+            self._add(line)
+            self.end += len(line)
+
+    def _tail(self, file: Any, line: bytes) -> None:
+        if len(line) > jsonline.MAX_LINE:
+            self._skip_long(file, line)
+        elif line and self.segment.closed and self.end + len(line) == self.segment.size:
+            self._reject(line, "the producer ended in the middle of this line")
+            self.end += len(line)
+
+    def _skip_long(self, file: Any, head: bytes) -> None:
+        length = len(head)
+        while piece := file.readline(jsonline.MAX_LINE):
+            length += len(piece)
+            if piece.endswith(b"\n"):
+                break
+        else:
+            if not self.segment.closed:
+                return  # it is still being written
+        self._reject(head[:65536], f"a line of {length:,} bytes, over the limit of {jsonline.MAX_LINE:,}")
+        self.end += length
+
+    def _add(self, line: bytes) -> None:
+        if not line.strip():
+            return
+        producer, _, number = self.segment.item.partition("/")
+        try:
+            self.records.append(record_of(line, producer, (int(number) << 32) + self.end, self._now_ms))
+        except BadInput as error:
+            self._reject(line, error.message)
+
+    def _reject(self, content: bytes, reason: str) -> None:
+        where = f"{self.segment.item} at byte {self.end}"
+        self.rejects.append(Reject(DEFAULT_SOURCE, where, reason, content))

@@ -1,0 +1,136 @@
+"""Reading events: filters to a WHERE clause made of named pieces, rows back to events."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from limpet.model import Event
+from limpet.store.sql import queries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import apsw
+
+    from limpet.model import Query
+
+FILTERS = frozenset({"type", "status", "tool", "agent", "session", "run", "call", "actor", "trust", "label", "source"})
+"""The filters that are a list of names; `is:error` is one of its own."""
+
+NOISE = ("own", "internal")
+"""Labels that no answer shows unless it is asked for them: Limpet's own calls and the gateway's internal runs."""
+
+
+class Finder:
+    """The reading verbs on events of one database."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        """Use this connection."""
+        self._connection = connection
+        self._sql = queries("sqlite")
+
+    def count(self, query: Query, positions: Sequence[int] | None = None) -> int:
+        """Return the exact number of events that match; `positions` narrows it to hits of the full-text index."""
+        where, given = self._where(query, positions)
+        return int(self._connection.execute(self._sql["count_events"] + where, given).fetchone()[0])
+
+    def page(self, query: Query, positions: Sequence[int] | None = None) -> list[Event]:
+        """Return the part of the matches that the query's sort, limit and offset name."""
+        where, given = self._where(query, positions)
+        order = self._sql[f"order.{query.sort}"]
+        text = self._sql["matching"] + where + order + self._sql["page"]
+        given = {**given, "limit": query.limit, "offset": query.offset}
+        found = [row[0] for row in self._connection.execute(text, given)]
+        by_position = {pos: event for pos, event in self._rows(found)}
+        return [by_position[pos] for pos in found]
+
+    def groups(self, query: Query, positions: Sequence[int] | None = None) -> list[tuple[str, int]]:
+        """Return how many matches there are by `query.by` (type, status, tool, agent, session), most first."""
+        where, given = self._where(query, positions)
+        rows = self._connection.execute(self._sql[f"counts.{query.by}"] + where + self._sql["grouped"], given)
+        return [(name or "", n) for name, n in rows]
+
+    def times(self, query: Query, positions: Sequence[int] | None = None) -> list[tuple[int, int]]:
+        """Return (quarter of an hour as epoch milliseconds, count) of the matches: every zone's days are made of these."""
+        where, given = self._where(query, positions)
+        return [(at, n) for at, n in self._connection.execute(self._sql["counts.hour_ms"] + where + self._sql["grouped"], given)]
+
+    def by_id(self, number: int) -> Event | None:
+        """Return the event with this id, None where there is none."""
+        row = self._connection.execute(self._sql["positions"], {"ids": json.dumps([number])}).fetchone()
+        return next((event for _, event in self._rows([row[1]])), None) if row else None
+
+    def names(self, kind: str) -> list[str]:
+        """Return every name of a kind (`tool`, `agent`) that an event carries."""
+        return [row[0] for row in self._connection.execute(self._sql[f"names_of_kind.{kind}"])]
+
+    def bounds(self) -> tuple[int | None, int | None, int]:
+        """Return the first and the last event's time and how many there are."""
+        row = self._connection.execute(self._sql["bounds"]).fetchone()
+        return row[0], row[1], row[2]
+
+    def last_record(self) -> tuple[int | None, int, int]:
+        """Return when the newest record arrived, how many records there are, and the newest number."""
+        row = self._connection.execute(self._sql["last_record"]).fetchone()
+        return row[0], row[1], row[2] or 0
+
+    def next_session(self, event: Event) -> tuple[int, str] | None:
+        """Return when, and which, other session went on under the same key after this event."""
+        given = {"key": event.session_key, "session": event.session, "pos": event.at_ms << 20}
+        row = self._connection.execute(self._sql["other_session_of_key"], given).fetchone()
+        return (row[0], row[1]) if row and row[0] is not None else None
+
+    def children(self, session: str, session_key: str) -> list[tuple[str | None, str | None, str | None]]:
+        """Return (session key, session, run) of each subagent that this session started."""
+        return list(self._connection.execute(self._sql["children"], {"session": session, "key": session_key}))
+
+    def audit_counts(self) -> dict[str, int]:
+        """Return how many actions of each kind OpenClaw's audit ledger told of."""
+        return dict(self._connection.execute(self._sql["audit_counts"]).fetchall())
+
+    def _rows(self, positions: Sequence[int]) -> Iterator[tuple[int, Event]]:
+        text = self._sql["event_columns"] + self._sql["of_positions"]
+        for row in self._connection.execute(text, {"positions": json.dumps(list(positions))}):
+            yield row[-1], _event(row)
+
+    def _where(self, query: Query, positions: Sequence[int] | None) -> tuple[str, dict[str, object]]:
+        given: dict[str, object] = {}
+        parts = list(self._parts(query, positions, given))
+        return (" WHERE " + " AND ".join(parts) if parts else ""), given
+
+    def _parts(self, query: Query, positions: Sequence[int] | None, given: dict[str, object]) -> Iterator[str]:
+        if query.since_ms is not None:
+            given["since"] = query.since_ms
+            yield self._sql["where.since"]
+        if query.until_ms is not None:
+            given["until"] = query.until_ms
+            yield self._sql["where.until"]
+        if positions is not None:
+            given["positions"] = json.dumps(list(positions))
+            yield self._sql["where.positions"]
+        for number, (name, values, negated) in enumerate(query.filters):
+            part = self._filter(name, f"{name}{number}", values, given)
+            yield f"NOT coalesce({part}, 0)" if negated else part
+        if not query.noise and not any(name == "label" for name, _, _ in query.filters):
+            part = self._filter("label", "noise", NOISE, given)
+            yield f"NOT {part}"
+
+    def _filter(self, name: str, parameter: str, values: Iterable[str], given: dict[str, object]) -> str:
+        if name == "is" or name not in FILTERS:
+            return self._sql["where.is_error"]
+        given[parameter] = json.dumps(list(values))
+        return self._sql[f"where.{name}"].replace(f":{name}", f":{parameter}")
+
+
+def _event(row: Sequence[object]) -> Event:
+    (number, at_ms, arrived_ms, kind, status, agent, session, session_key, run, call, tool, actor, trust, label, duration_ms,
+     summary, error, flags, sources, details, tags, _) = row  # fmt: skip
+    given: dict[str, object] = {
+        "id": number, "at_ms": at_ms, "arrived_ms": arrived_ms, "type": kind, "status": status or "", "agent": agent or "",
+        "session": session or "", "session_key": session_key or "", "run": run or "", "call": call or "", "tool": tool or "",
+        "actor": actor or "", "trust": trust or "unknown", "label": label or "", "duration_ms": duration_ms, "summary": summary,
+        "error": error or "", "flags": tuple(json.loads(str(flags))) if flags else (), "sources": tuple(str(sources).split(",")),
+        "details": json.loads(str(details)), "tags": json.loads(str(tags)),
+    }  # fmt: skip
+    return Event(**given)  # type: ignore[arg-type]

@@ -1,0 +1,185 @@
+"""Opening the database: the library checked, the schema brought up to date, an old script's database taken over."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+
+from limpet import clock
+from limpet.errors import BadInput, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MIGRATIONS = Path(__file__).with_name("migrations")
+APPLICATION_ID = 0x4C4D5054
+"""`LMPT` in the file's header: this file is Limpet's."""
+
+SAFE_SQLITE = (3, 51, 3)
+"""Older libraries can damage a WAL database (the WAL-reset bug, sqlite.org/wal.html); they never write."""
+
+BUSY_MS = 10_000
+SCRIPT_COLUMNS = ["id", "timestamp", "session_id", "event_type", "summary", "details", "tags"]
+
+
+def open_for_writing(path: Path) -> apsw.Connection:
+    """Open the database, make or upgrade its schema, and return the connection.
+
+    Raises Unavailable where it cannot be written, is newer than this Limpet, or the SQLite library is not safe;
+    BadInput where the file is no SQLite database or somebody else's.
+    """
+    if tuple(int(n) for n in apsw.sqlite_lib_version().split(".")) < SAFE_SQLITE:
+        raise Unavailable(
+            f"The SQLite library {apsw.sqlite_lib_version()} can damage databases, so Limpet does not write with it.",
+            "Install a newer apsw: pip install -U apsw",
+        )
+    _make_folder(path)
+    try:
+        connection = _connect(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+        _prepare(connection)
+        _migrate(connection, path)
+    except apsw.Error as error:
+        raise explained(error, path) from error
+    return connection
+
+
+def open_for_reading(path: Path) -> apsw.Connection:
+    """Open an existing database for reading only; raises Unavailable where there is none, or none that can be read."""
+    if not path.exists():
+        raise Unavailable(f"There is no database at {path}.", "limpet run  (or: limpet demo, to see one)", "no_database")
+    try:
+        connection = _connect(path, apsw.SQLITE_OPEN_READONLY)
+        found, ours = version(connection), newest()
+    except apsw.Error as error:
+        raise explained(error, path) from error
+    if found == 0:
+        raise Unavailable(f"{path} is no Limpet database yet.", "limpet status  (takes it over where it can)", "no_database")
+    if found > ours:
+        raise _newer(path, found)
+    return connection
+
+
+def explained(error: apsw.Error, path: Path) -> Unavailable | BadInput:
+    """Return what SQLite's error means for the user of this file."""
+    if isinstance(error, apsw.NotADBError):
+        return BadInput(f"{path} is not a SQLite database.", "Move it away, or name another with --db.", "not_a_database")
+    if isinstance(error, apsw.CorruptError):
+        return Unavailable(f"{path} is damaged: {error}.", "limpet doctor  says what can be read.", "damaged")
+    if isinstance(error, apsw.BusyError):
+        return Unavailable(f"{path} is locked by another program.", "Try again, or end that program.", "locked")
+    if isinstance(error, apsw.FullError):
+        return Unavailable(f"The disk is full: {path} cannot grow.", "Free some space; nothing is lost meanwhile.", "disk_full")
+    if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError):
+        return Unavailable(f"{path} cannot be opened: {error}.", "Check its owner and permissions.", "no_permission")
+    return Unavailable(f"{path}: {error}.", "limpet doctor", "database")
+
+
+def version(connection: apsw.Connection) -> int:
+    """Return the schema's number, 0 for a database that is not Limpet's."""
+    if connection.pragma("application_id") != APPLICATION_ID:
+        return 0
+    return int(connection.pragma("user_version"))
+
+
+def newest() -> int:
+    """Return the number of the newest schema that this Limpet knows."""
+    return max(number for number, _ in _scripts())
+
+
+def is_script(connection: apsw.Connection) -> bool:
+    """Whether the file is a database of the well-known 150-line script."""
+    columns = [row[0] for row in connection.execute("SELECT name FROM pragma_table_info('events')")]
+    kind = connection.execute("SELECT type FROM sqlite_schema WHERE name = 'events'").fetchall()
+    return kind == [("table",)] and columns[:7] == SCRIPT_COLUMNS
+
+
+def _connect(path: Path, flags: int) -> apsw.Connection:
+    old = os.umask(0o077)
+    try:
+        connection = apsw.Connection(str(path), flags=flags)
+        connection.set_busy_timeout(BUSY_MS)
+        connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    finally:
+        os.umask(old)
+    return connection
+
+
+def _make_folder(path: Path) -> None:
+    old = os.umask(0o077)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unavailable(
+            f"The folder {path.parent} cannot be made: {error.strerror}.", "Check its owner and permissions."
+        ) from error
+    finally:
+        os.umask(old)
+
+
+def _prepare(connection: apsw.Connection) -> None:
+    connection.pragma("journal_mode", "wal")
+    connection.pragma("synchronous", "full")
+    connection.pragma("journal_size_limit", 64 << 20)
+
+
+def _scripts() -> Iterator[tuple[int, str]]:
+    for path in sorted(MIGRATIONS.glob("*.sql")):
+        if match := re.fullmatch(r"(\d{4})\.sql", path.name):
+            yield int(match[1]), path.read_text("utf-8")
+
+
+def _migrate(connection: apsw.Connection, path: Path) -> None:
+    found = version(connection)
+    if found > newest():
+        raise _newer(path, found)
+    if found == newest():
+        return
+    if found == 0 and not _is_empty(connection) and not is_script(connection):
+        raise BadInput(
+            f"{path} is a SQLite database of another program; nothing in it was changed.", "Name another file with --db."
+        )
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        _apply(connection, path)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _apply(connection: apsw.Connection, path: Path) -> None:
+    found = version(connection)  # again, now that nobody else can change it
+    if found == 0 and is_script(connection):
+        _set_script_aside(connection, path)
+    for number, script in _scripts():
+        if number > found:
+            connection.execute(script)
+    connection.pragma("application_id", APPLICATION_ID)
+    connection.pragma("user_version", newest())
+
+
+def _is_empty(connection: apsw.Connection) -> bool:
+    return connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,)
+
+
+def _set_script_aside(connection: apsw.Connection, path: Path) -> None:
+    """Keep the script's table under another name, until its rows are in the ledger; a copy of the file stays beside it."""
+    copy = path.with_name(f"{path.name}.before-limpet-{clock.now_ms()}")
+    old = os.umask(0o077)
+    try:
+        with connection.backup("main", target := apsw.Connection(str(copy)), "main") as backup:
+            backup.step(-1)
+        target.close()
+    finally:
+        os.umask(old)
+    connection.execute("ALTER TABLE events RENAME TO script_events")
+
+
+def _newer(path: Path, found: int) -> Unavailable:
+    return Unavailable(
+        f"{path} was made by a newer Limpet (schema {found}; this one knows {newest()}).", "Upgrade: pip install -U limpet", "newer"
+    )

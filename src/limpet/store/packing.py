@@ -1,0 +1,91 @@
+"""How a record's body becomes bytes and back: large texts apart, stored once; the rest as zstd. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import zstandard
+
+from limpet import jsonline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from limpet.model import Json
+
+LARGE = 2048
+"""A text of more characters than this is stored apart: witnesses repeat each other's outputs, sessions their prompts."""
+
+SMALL = 150
+"""Fewer bytes than this are not worth compressing."""
+
+MARK = "\0body:"
+"""Begins a reference to a text stored apart; a text that begins with NUL itself gets another one in front."""
+
+RAW, ZSTD = 0, 1
+
+_compressor = zstandard.ZstdCompressor(level=3, write_checksum=False)
+_decompressor = zstandard.ZstdDecompressor()
+
+
+def pack(value: Json) -> tuple[bytes, dict[bytes, bytes]]:
+    """Return the record's own bytes (what the ledger's hash covers), and the large texts in it by SHA-256."""
+    content = jsonline.dump(value)
+    if len(content) <= LARGE and b"\\u0000" not in content:
+        return content, {}
+    bodies: dict[bytes, bytes] = {}
+    return jsonline.dump(_without_large(value, bodies)), bodies
+
+
+def unpack(content: bytes, body: Callable[[bytes], str | None]) -> Json:
+    """Return the value; `body` gives a text by its hash, None for one that was forgotten."""
+    value = jsonline.parse_text(content.decode("utf-8"))
+    return _with_large(value, body) if b"\\u0000" in content else value
+
+
+def compress(content: bytes) -> tuple[int, bytes]:
+    """Return (codec, bytes) for the database."""
+    if len(content) > SMALL and len(small := _compressor.compress(content)) < len(content):
+        return ZSTD, small
+    return RAW, content
+
+
+def decompress(codec: int, stored: bytes) -> bytes:
+    """Return what was compressed. Raises ValueError for a damaged or unknown form."""
+    if codec == RAW:
+        return stored
+    if codec != ZSTD:
+        raise ValueError(f"unknown codec {codec}")
+    try:
+        return _decompressor.decompress(stored, max_output_size=1 << 28)
+    except zstandard.ZstdError as error:
+        raise ValueError(str(error)) from error
+
+
+def _without_large(value: Json, bodies: dict[bytes, bytes]) -> Json:
+    if isinstance(value, dict):
+        return {k: _without_large(v, bodies) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_without_large(v, bodies) for v in value]
+    if not isinstance(value, str):
+        return value
+    if len(value) > LARGE:
+        text = value.encode("utf-8")
+        digest = hashlib.sha256(text).digest()
+        bodies[digest] = text
+        return MARK + digest.hex()
+    return "\0" + value if value.startswith("\0") else value
+
+
+def _with_large(value: Json, body: Callable[[bytes], str | None]) -> Json:
+    if isinstance(value, dict):
+        return {k: _with_large(v, body) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_with_large(v, body) for v in value]
+    if not isinstance(value, str) or not value.startswith("\0"):
+        return value
+    if value.startswith(MARK):
+        text = body(bytes.fromhex(value[len(MARK) :]))
+        return "⟦a text that is not kept any more⟧" if text is None else text
+    return value[1:]

@@ -1,0 +1,203 @@
+-- name: head
+SELECT no, hash FROM record ORDER BY no DESC LIMIT 1
+-- name: known_records
+SELECT id FROM record WHERE id IN (SELECT unhex(value) FROM json_each(:ids))
+-- name: add_record
+INSERT INTO record (no, id, source, stream, seq, kind, arrived_ms, nonce, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+-- name: add_content
+INSERT INTO content (no, codec, bytes) VALUES (?, ?, ?)
+-- name: add_body
+INSERT INTO body (hash, refs, codec, bytes) VALUES (?, 1, ?, ?) ON CONFLICT (hash) DO UPDATE SET refs = refs + 1
+-- name: has_body
+SELECT count(*) FROM body WHERE hash = ?
+-- name: count_body
+UPDATE body SET refs = refs + 1 WHERE hash = ?
+-- name: body
+SELECT codec, bytes FROM body WHERE hash = ?
+-- name: records
+SELECT r.no, hex(r.id), source.value, stream.value, r.seq, kind.value, r.arrived_ms, r.nonce, r.leaf, r.hash, c.codec, c.bytes
+FROM record r
+JOIN name source ON source.id = r.source JOIN name stream ON stream.id = r.stream JOIN name kind ON kind.id = r.kind
+LEFT JOIN content c ON c.no = r.no
+WHERE r.no IN (SELECT value FROM json_each(:nos)) ORDER BY r.no
+-- name: records_after
+SELECT r.no, hex(r.id), source.value, stream.value, r.seq, kind.value, r.arrived_ms, r.nonce, r.leaf, r.hash, c.codec, c.bytes
+FROM record r
+LEFT JOIN name source ON source.id = r.source LEFT JOIN name stream ON stream.id = r.stream
+LEFT JOIN name kind ON kind.id = r.kind LEFT JOIN content c ON c.no = r.no
+WHERE r.no > :no ORDER BY r.no LIMIT :most
+-- name: name_id
+SELECT id FROM name WHERE value = ?
+-- name: add_name
+INSERT INTO name (value) VALUES (?)
+-- name: names_of_kind.tool
+SELECT DISTINCT value FROM event JOIN name ON name.id = event.tool WHERE event.tool IS NOT NULL
+-- name: names_of_kind.agent
+SELECT DISTINCT value FROM event JOIN name ON name.id = event.agent
+-- name: events_with_keys
+SELECT DISTINCT event FROM event_key WHERE key IN (SELECT value FROM json_each(:keys))
+-- name: places_of_events
+SELECT place, event FROM sighting WHERE event IN (SELECT value FROM json_each(:ids))
+-- name: event_of_place
+SELECT event FROM sighting WHERE place = ?
+-- name: positions
+SELECT id, pos FROM event WHERE id IN (SELECT value FROM json_each(:ids))
+-- name: ids_at
+SELECT pos, id FROM event WHERE pos IN (SELECT value FROM json_each(:positions))
+-- name: is_taken
+SELECT count(*) FROM event WHERE pos = ?
+-- name: drop_event
+DELETE FROM event WHERE id = ?
+-- name: drop_key
+DELETE FROM event_key WHERE key = ? AND event = ?
+-- name: put_event
+INSERT INTO event (pos, id, arrived_ms, type, status, agent, session, session_key, run, call, tool, actor, trust, label,
+  duration_ms, summary, error, flags, sources, details, tags, open)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+-- name: put_sighting
+INSERT OR REPLACE INTO sighting (place, event) VALUES (?, ?)
+-- name: drop_sighting
+DELETE FROM sighting WHERE place = ?
+-- name: put_key
+INSERT OR IGNORE INTO event_key (key, event) VALUES (?, ?)
+-- name: mark_stale
+INSERT OR IGNORE INTO stale (pos) VALUES (?)
+-- name: stale
+SELECT pos FROM stale ORDER BY pos DESC LIMIT ?
+-- name: count_stale
+SELECT count(*) FROM stale
+-- name: unmark_stale
+DELETE FROM stale WHERE pos = ?
+-- name: mark_all_stale
+INSERT OR IGNORE INTO stale (pos) SELECT pos FROM event
+-- name: clear_events
+DELETE FROM event; DELETE FROM sighting; DELETE FROM event_key; DELETE FROM audit; DELETE FROM stale
+-- name: open_events
+SELECT id FROM event WHERE open = 1
+-- name: open_events_of_runs
+SELECT id FROM event WHERE open = 1 AND run IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:runs)))
+-- name: run_has_ended
+SELECT count(*) FROM event WHERE run = (SELECT id FROM name WHERE value = :run) AND open = 0
+  AND type = (SELECT id FROM name WHERE value = 'run')
+-- name: started_after
+SELECT count(*) FROM event WHERE pos > :pos AND status = (SELECT id FROM name WHERE value = 'started')
+  AND type = (SELECT id FROM name WHERE value = 'gateway')
+-- name: notice_after
+SELECT count(*) FROM event WHERE pos > :pos AND session = (SELECT id FROM name WHERE value = :session)
+  AND flags LIKE '%"restart"%'
+-- name: set_status
+UPDATE event SET status = ? WHERE id = ?
+-- name: cursors
+SELECT item, value FROM cursor WHERE source = ?
+-- name: put_cursor
+INSERT OR REPLACE INTO cursor (source, item, value) VALUES (?, ?, ?)
+-- name: drop_cursor
+DELETE FROM cursor WHERE source = ? AND item = ?
+-- name: tally
+INSERT INTO tally (name, n) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET n = n + excluded.n
+-- name: tallies
+SELECT name, n FROM tally ORDER BY name
+-- name: put_stream
+INSERT INTO stream (id, source, records, low, high, first_ms, last_ms, ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET records = records + excluded.records, low = min(low, excluded.low), high = max(high, excluded.high),
+  first_ms = min(first_ms, excluded.first_ms), last_ms = max(last_ms, excluded.last_ms), ended = max(ended, excluded.ended)
+-- name: streams
+SELECT stream.value, source.value, s.records, s.low, s.high, s.first_ms, s.last_ms, s.ended
+FROM stream s JOIN name stream ON stream.id = s.id JOIN name source ON source.id = s.source ORDER BY s.last_ms
+-- name: put_watch
+INSERT INTO watch (source, since_ms, good_ms) VALUES (:source, :now_ms, :now_ms)
+ON CONFLICT (source) DO UPDATE SET good_ms = excluded.good_ms, failed_ms = NULL, why = NULL
+-- name: put_watch_failure
+INSERT INTO watch (source, since_ms, good_ms, failed_ms, why) VALUES (:source, :now_ms, 0, :now_ms, :why)
+ON CONFLICT (source) DO UPDATE SET failed_ms = coalesce(failed_ms, excluded.failed_ms), why = excluded.why
+-- name: watches
+SELECT source, since_ms, good_ms, failed_ms, why FROM watch ORDER BY source
+-- name: drop_watch
+DELETE FROM watch WHERE source = ?
+-- name: meta
+SELECT value FROM meta WHERE name = ?
+-- name: put_meta
+INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)
+-- name: put_audit
+INSERT OR REPLACE INTO audit (place, at_ms, action, run, session, tool, call, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+-- name: event_columns
+SELECT id, at_ms, arrived_ms, event_type, status, agent, session_id, session_key, run, call, tool, actor, trust, label, duration_ms,
+  summary, error, flags, sources, details, tags, pos FROM events
+-- name: count_events
+SELECT count(*) FROM event e
+-- name: matching
+SELECT e.pos FROM event e
+-- name: of_positions
+ WHERE pos IN (SELECT value FROM json_each(:positions))
+-- name: details_given
+SELECT details, tags FROM event WHERE id = ?
+-- name: where.since
+e.pos >= :since << 20
+-- name: where.until
+e.pos < :until << 20
+-- name: where.type
+e.type IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:type)))
+-- name: where.status
+e.status IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:status)))
+-- name: where.tool
+e.tool IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:tool)))
+-- name: where.agent
+coalesce(e.agent, (SELECT id FROM name WHERE value = 'unknown'), 0) IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:agent)))
+-- name: where.session
+(e.session IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:session)))
+  OR e.session_key IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:session))))
+-- name: where.run
+e.run IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:run)))
+-- name: where.call
+e.call IN (SELECT value FROM json_each(:call))
+-- name: where.actor
+e.actor IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:actor)))
+-- name: where.trust
+e.trust IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:trust)))
+-- name: where.label
+coalesce(e.label, 0) IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:label)))
+-- name: where.source
+EXISTS (SELECT 1 FROM name JOIN json_each(:source) wanted ON instr(',' || name.value || ',', ',' || wanted.value || ',')
+  WHERE name.id = e.sources)
+-- name: where.is_error
+(e.status IN (SELECT id FROM name WHERE value IN ('failed', 'timed_out')) OR e.type = (SELECT id FROM name WHERE value = 'error'))
+-- name: where.positions
+e.pos IN (SELECT value FROM json_each(:positions))
+-- name: order.newest
+ ORDER BY e.pos DESC
+-- name: order.oldest
+ ORDER BY e.pos ASC
+-- name: order.slowest
+ ORDER BY e.duration_ms DESC, e.pos DESC
+-- name: page
+ LIMIT :limit OFFSET :offset
+-- name: counts.type
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.type
+-- name: counts.status
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.status
+-- name: counts.tool
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.tool
+-- name: counts.agent
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.agent
+-- name: counts.session
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.session
+-- name: grouped
+ GROUP BY 1 ORDER BY 2 DESC, 1
+-- name: times
+SELECT e.pos >> 20, count(*) FROM event e
+-- name: counts.hour_ms
+SELECT (e.pos >> 20) / 900000 * 900000, count(*) FROM event e
+-- name: other_session_of_key
+SELECT min(e.pos) >> 20, s.value FROM event e JOIN name s ON s.id = e.session
+WHERE e.session_key = (SELECT id FROM name WHERE value = :key) AND e.session != (SELECT id FROM name WHERE value = :session)
+  AND e.pos > :pos
+-- name: children
+SELECT json_extract(details, '$.child'), json_extract(details, '$.child_session'), call FROM event
+WHERE type = (SELECT id FROM name WHERE value = 'subagent')
+  AND (session = (SELECT id FROM name WHERE value = :session) OR session_key = (SELECT id FROM name WHERE value = :key))
+-- name: bounds
+SELECT min(pos) >> 20, max(pos) >> 20, count(*) FROM event
+-- name: last_record
+SELECT max(arrived_ms), count(*), max(no) FROM record
+-- name: audit_counts
+SELECT action, count(*) FROM audit GROUP BY action ORDER BY action

@@ -1,0 +1,96 @@
+"""The full-text index: a second file that follows the first, can be rebuilt at any time, and is never the truth."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING
+
+import apsw
+
+from limpet.store import opening, tokens
+from limpet.store.sql import queries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+SCHEMA = 1
+
+
+def path_of(db: Path) -> Path:
+    """Return where the index of a database lies."""
+    return db.with_name(f"{db.stem}.search{db.suffix}")
+
+
+class SearchIndex:
+    """The index of one database."""
+
+    def __init__(self, db: Path, *, writing: bool) -> None:
+        """Open the index beside `db`; one that is missing, damaged or of another form is made anew when `writing`."""
+        self._path = path_of(db)
+        self._sql = queries("search")
+        self.is_new = False
+        self._connection = self._opened(writing=writing)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def update(self, positions: Iterable[int], text_of: Callable[[list[int]], Mapping[int, str]]) -> None:
+        """Take in what changed at these positions; a position that no event has any more loses its text."""
+        wanted = list(positions)
+        texts = text_of(wanted)
+        with self._connection:
+            self._connection.executemany(self._sql["drop_text"], [(pos,) for pos in wanted])
+            self._connection.executemany(self._sql["put_text"], [(pos, tokens.indexed(text)) for pos, text in texts.items()])
+
+    def matches(self, expression: str, since: int, until: int) -> list[int]:
+        """Return the positions whose text matches, newest first, in [since, until)."""
+        given = {"expression": expression, "since": since, "until": until}
+        return [row[0] for row in self._connection.execute(self._sql["matches"], given)]
+
+    def check(self) -> None:
+        """Raise apsw.CorruptError when the index contradicts itself."""
+        self._connection.execute(self._sql["check"])
+
+    def clear(self) -> None:
+        """Throw the index away; the caller marks everything stale."""
+        with self._connection:
+            self._connection.execute(self._sql["clear_text"])
+
+    def _opened(self, *, writing: bool) -> apsw.Connection:
+        try:
+            return self._connect(writing=writing)
+        except (apsw.NotADBError, apsw.CorruptError):
+            if not writing:
+                raise
+            self._discard()
+            return self._connect(writing=writing)
+
+    def _connect(self, *, writing: bool) -> apsw.Connection:
+        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE if writing else apsw.SQLITE_OPEN_READONLY
+        old = os.umask(0o077)
+        try:
+            connection = apsw.Connection(str(self._path), flags=flags)
+            connection.set_busy_timeout(opening.BUSY_MS)
+            if writing:
+                self._prepare(connection)
+        finally:
+            os.umask(old)
+        return connection
+
+    def _prepare(self, connection: apsw.Connection) -> None:
+        connection.pragma("journal_mode", "wal")
+        # What is taken off the list of stale positions must be here after a power cut.
+        connection.pragma("synchronous", "full")
+        if connection.pragma("user_version") != SCHEMA:
+            connection.execute(self._sql["drop_schema"])
+            connection.execute(self._sql["schema"])
+            connection.pragma("user_version", SCHEMA)
+            self.is_new = True
+
+    def _discard(self) -> None:
+        for suffix in ("", "-wal", "-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                self._path.with_name(self._path.name + suffix).unlink()

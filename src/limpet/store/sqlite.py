@@ -1,0 +1,106 @@
+"""The store on SQLite: the tables of one database file and its index, put together, with one transaction for all."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import apsw
+
+from limpet.store import opening
+from limpet.store.events import EventTable
+from limpet.store.finding import Finder
+from limpet.store.names import Names
+from limpet.store.records import Records
+from limpet.store.search import SearchIndex
+from limpet.store.sql import queries
+from limpet.store.state import State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+INDEX_BATCH = 1000
+
+
+class SqliteStore:
+    """One database. `records`, `events`, `state` and `find` are its verbs by subject."""
+
+    def __init__(self, path: Path, *, writing: bool) -> None:
+        """Open the database; raises what `opening` raises."""
+        self.path = path
+        self.writing = writing
+        open_it = opening.open_for_writing if writing else opening.open_for_reading
+        self.connection = open_it(path)
+        self._names = Names(self.connection)
+        self._sql = queries("sqlite")
+        self._index: SearchIndex | None = None
+        self.records = Records(self.connection, self._names)
+        self.events = EventTable(self.connection, self._names)
+        self.state = State(self.connection, self._names)
+        self.find = Finder(self.connection)
+
+    def close(self) -> None:
+        """Close both files."""
+        if self._index is not None:
+            self._index.close()
+        self.connection.close()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit everything within, or nothing; raises Unavailable when the database will not have it."""
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.connection.execute("COMMIT")
+            except BaseException:
+                self._names.forget_cache()
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+                raise
+        except apsw.Error as error:
+            raise opening.explained(error, self.path) from error
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read everything within as of one moment."""
+        try:
+            self.connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if self.connection.in_transaction:
+                    self.connection.execute("COMMIT")
+        except apsw.Error as error:
+            raise opening.explained(error, self.path) from error
+
+    @property
+    def index(self) -> SearchIndex:
+        """The full-text index, opened when first asked for."""
+        if self._index is None:
+            try:
+                self._index = SearchIndex(self.path, writing=self.writing)
+                if self._index.is_new:
+                    self.events.mark_all_stale()
+            except apsw.Error as error:
+                raise opening.explained(error, self.path) from error
+        return self._index
+
+    def follow(self, text_of: Callable[[list[int]], Mapping[int, str]]) -> int:
+        """Let the index take in one batch of what is stale, newest first; return how many positions that were."""
+        index = self.index
+        stale = [row[0] for row in self.connection.execute(self._sql["stale"], (INDEX_BATCH,))]
+        if not stale:
+            return 0
+        try:
+            index.update(stale, text_of)
+        except apsw.Error as error:
+            raise opening.explained(error, self.path) from error
+        with self.transaction():
+            self.connection.executemany(self._sql["unmark_stale"], [(pos,) for pos in stale])
+        return len(stale)
+
+    def stale(self) -> int:
+        """Return how many positions the index has not taken in yet."""
+        return int(self.connection.execute(self._sql["count_stale"]).fetchone()[0])

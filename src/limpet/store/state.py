@@ -1,0 +1,108 @@
+"""What the store knows of its own work: cursors, counts, streams, watches. Small tables, written with the records."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from limpet.store.sql import queries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import apsw
+
+    from limpet.model import Json
+    from limpet.store.names import Names
+
+
+class Stream(NamedTuple):
+    """What one stream gave: `records` different ones, numbered from `low` to `high`; `ended` that it said good-bye."""
+
+    name: str
+    source: str
+    records: int
+    low: int
+    high: int
+    first_ms: int
+    last_ms: int
+    ended: bool
+
+    @property
+    def missing(self) -> int:
+        """How many numbers between the first and the last were never seen."""
+        return max(0, self.high - self.low + 1 - self.records)
+
+
+class Watch(NamedTuple):
+    """How a source stands: watched since, last read well, and, where it cannot be read, since when and why."""
+
+    source: str
+    since_ms: int
+    good_ms: int
+    failed_ms: int | None
+    why: str | None
+
+
+class State:
+    """The cursor, tally, stream, watch and meta tables of one database."""
+
+    def __init__(self, connection: apsw.Connection, names: Names) -> None:
+        """Use this connection; writes happen inside the caller's transaction."""
+        self._connection = connection
+        self._names = names
+        self._sql = queries("sqlite")
+
+    def cursor(self, source: str) -> dict[str, Json]:
+        """Return how far a source was read."""
+        return {item: json.loads(value) for item, value in self._connection.execute(self._sql["cursors"], (source,))}
+
+    def move(self, source: str, changes: Mapping[str, Json]) -> None:
+        """Move a source's cursor; None removes an item."""
+        for item, value in changes.items():
+            if value is None:
+                self._connection.execute(self._sql["drop_cursor"], (source, item))
+            else:
+                self._connection.execute(self._sql["put_cursor"], (source, item, json.dumps(value)))
+
+    def count(self, counts: Mapping[str, int]) -> None:
+        """Add to the plain counts."""
+        self._connection.executemany(self._sql["tally"], [(name, n) for name, n in counts.items() if n])
+
+    def counts(self) -> dict[str, int]:
+        """Return the plain counts."""
+        return dict(self._connection.execute(self._sql["tallies"]).fetchall())
+
+    def put_streams(self, streams: Iterable[Stream]) -> None:
+        """Add what a batch of new records says about their streams."""
+        rows = [
+            (self._names.code(s.name), self._names.code(s.source), s.records, s.low, s.high, s.first_ms, s.last_ms, int(s.ended))
+            for s in streams
+            if s.name
+        ]
+        self._connection.executemany(self._sql["put_stream"], rows)
+
+    def streams(self) -> list[Stream]:
+        """Return every stream, the one that spoke last at the end."""
+        return [Stream(*row[:7], ended=bool(row[7])) for row in self._connection.execute(self._sql["streams"])]
+
+    def watched(self, source: str, now_ms: int) -> None:
+        """Say that a source was read well."""
+        self._connection.execute(self._sql["put_watch"], {"source": source, "now_ms": now_ms})
+
+    def failed(self, source: str, now_ms: int, why: str) -> None:
+        """Say that a source cannot be read, and why; the first time stays."""
+        self._connection.execute(self._sql["put_watch_failure"], {"source": source, "now_ms": now_ms, "why": why})
+
+    def watches(self) -> list[Watch]:
+        """Return how each source stands."""
+        return [Watch(*row) for row in self._connection.execute(self._sql["watches"])]
+
+    def meta(self, name: str) -> str | None:
+        """Return a named value, None where there is none."""
+        row = self._connection.execute(self._sql["meta"], (name,)).fetchone()
+        return row[0] if row else None
+
+    def put_meta(self, name: str, value: str) -> None:
+        """Keep a named value."""
+        self._connection.execute(self._sql["put_meta"], (name, value))

@@ -1,0 +1,51 @@
+"""Text as the index sees it, and words as it is asked for them: the same rules on both sides. Pure.
+
+SQLite's tokenizer makes one token of a whole run of Chinese or Japanese; so such runs become overlapping pairs, and
+what is glued to them becomes a word of its own (field case F29).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+INDEXED = 20_000
+"""Characters of one event that are indexed: its beginning and its end. An uncapped 0.8 MB event blocks a commit."""
+
+TAIL = 4_000
+
+CJK = "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
+_RUN = re.compile(f"[{CJK}]+")
+_WORD = re.compile(r"\w+")
+
+
+def indexed(text: str) -> str:
+    """Return the text to put into the index: folded to compatibility forms, without NUL, pairs for CJK, capped."""
+    text = text.replace("\0", "")
+    if len(text) > INDEXED:
+        text = text[: INDEXED - TAIL] + " … " + text[-TAIL:]
+    if text.isascii():
+        return text
+    return _RUN.sub(lambda m: f" {' '.join(_pairs(m[0]))} ", unicodedata.normalize("NFKC", text))
+
+
+def asked(words: str) -> str:
+    """Return the full-text expression that matches these literal words in this order, "" where they hold no word."""
+    terms: list[str] = []
+    for word in _WORD.findall(_spread(unicodedata.normalize("NFKC", words.replace("\0", " ")))):
+        terms += word.split("_")
+    terms = [t for t in terms if t]
+    if not terms:
+        return ""
+    last = "*" if len(terms[-1]) == 1 and _RUN.fullmatch(terms[-1]) and len(terms) == 1 else ""
+    return '"' + " ".join(terms) + '"' + last
+
+
+def _spread(words: str) -> str:
+    """Take runs of CJK apart into pairs; a single character stays and is asked for as the beginning of a pair."""
+    return _RUN.sub(lambda m: f" {' '.join(_pairs(m[0], last=False))} ", words)
+
+
+def _pairs(run: str, *, last: bool = True) -> list[str]:
+    pairs = [run[i : i + 2] for i in range(len(run) - 1)]
+    return [*pairs, run[-1]] if last or len(run) == 1 else pairs
