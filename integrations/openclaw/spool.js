@@ -107,8 +107,8 @@ async function folderBytes(root) {
 function thisProcess() {
   const read = (get) => { try { return get(); } catch { return ""; } }; // "": a system without /proc
   const start = read(() => fs.readFileSync("/proc/self/stat", "utf8").replace(/.*\) /s, "").split(" ")[19]);
-  const bootId = read(() => fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
-  return { pid: process.pid, start, boot_id: bootId, pid_namespace: read(() => fs.readlinkSync("/proc/self/ns/pid")) };
+  const boot = read(() => fs.readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
+  return { pid: process.pid, start, boot, ns: read(() => fs.readlinkSync("/proc/self/ns/pid")) };
 }
 
 /** A UUID version 7 (RFC 9562, 5.7) of this instant. */

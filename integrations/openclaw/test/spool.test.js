@@ -34,7 +34,7 @@ test("the folder says which process writes there", (t) => {
   openSpool(home).append(body(1));
   const about = JSON.parse(fs.readFileSync(join(segments(home)[0].path, "..", "producer.json")));
   assert.deepEqual(
-    [about.producer, about.pid, about.start, about.boot_id, about.pid_namespace],
+    [about.producer, about.pid, about.start, about.boot, about.ns],
     [
       records(home)[0].producer,
       process.pid,
