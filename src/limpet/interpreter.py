@@ -43,8 +43,18 @@ def facts_of(record: Record) -> Sequence[Fact]:
     saying = saying_of(record)
     read = meaning.of(record.kind)
     if read is None:
-        return [saying.fact("unknown", "whole", actor="system", trust="unknown", summary=f"{record.kind} (not known to Limpet)")]
-    return [fact if fact.place[1] <= LAST else replace(fact, place=(record.no, LAST)) for fact in read(saying)]
+        return [
+            saying.fact(
+                "unknown",
+                "whole",
+                actor="system",
+                trust="unknown",
+                summary=f"{record.kind} (not known to Limpet)",
+            )
+        ]
+    return [
+        fact if fact.place[1] <= LAST else replace(fact, place=(record.no, LAST)) for fact in read(saying)
+    ]
 
 
 def event_id(place: tuple[int, int]) -> int:
@@ -116,13 +126,23 @@ def _conversations(facts: list[Fact]) -> Iterator[list[Fact]]:
     groups: list[tuple[set[str], list[Fact]]] = []
     lost: list[Fact] = []
     for fact in facts:
-        names = {n for n in (fact.session and f"s {fact.session}", fact.session_key and f"k {fact.session_key}", fact.entry and f"e {fact.entry}") if n}
+        names = {
+            n
+            for n in (
+                fact.session and f"s {fact.session}",
+                fact.session_key and f"k {fact.session_key}",
+                fact.entry and f"e {fact.entry}",
+            )
+            if n
+        }
         if not fact.session and not fact.session_key:
             lost.append(fact)
             continue
         joined = [group for group in groups if group[0] & names]
         groups = [group for group in groups if not group[0] & names]
-        groups.append((names.union(*(g[0] for g in joined)), [fact, *chain.from_iterable(g[1] for g in joined)]))
+        groups.append(
+            (names.union(*(g[0] for g in joined)), [fact, *chain.from_iterable(g[1] for g in joined)])
+        )
     if len(groups) == 1 or not groups:
         yield [*(groups[0][1] if groups else []), *lost]
         return
@@ -196,7 +216,9 @@ def _join(merged: list[list[Fact]], others: list[list[Fact]], near_ms: int) -> N
 def _fits(mine: list[Fact], other: list[Fact], near_ms: int) -> bool:
     runs = {fact.run for fact in mine if fact.run}
     other_runs = {fact.run for fact in other if fact.run}
-    return (not runs or not other_runs or bool(runs & other_runs)) and abs(_begin(mine) - _begin(other)) <= near_ms
+    return (not runs or not other_runs or bool(runs & other_runs)) and abs(
+        _begin(mine) - _begin(other)
+    ) <= near_ms
 
 
 def _begin(facts: list[Fact]) -> int:
@@ -244,7 +266,9 @@ def _fold(facts: list[Fact]) -> Event:
         sources=tuple(sorted({fact.source for fact in facts})),
         details=next((f.details for f in _latest_snapshot(best) if f.details is not None), None),
         tags=next((f.tags for f in best if f.tags is not None), None),
-        text="\n".join(dict.fromkeys(f.text for f in (*starts[:1], *ends[:1], *_latest_snapshot(best)[:1]) if f.text)),
+        text="\n".join(
+            dict.fromkeys(f.text for f in (*starts[:1], *ends[:1], *_latest_snapshot(best)[:1]) if f.text)
+        ),
         keys=tuple(sorted({f"{head.type} {key}" for fact in facts for key in fact.keys})),
         places=tuple(sorted(fact.place for fact in facts)),
         open=still_open,
@@ -270,7 +294,9 @@ def _final(ends: list[Fact]) -> Fact | None:
 
 def _event_time(facts: list[Fact]) -> int:
     """Return the time of the first fact by the best witness that has one."""
-    certain = [f for f in facts if f.at_ms is not None and not any(flag.startswith("time_") for flag in f.flags)] or facts
+    certain = [
+        f for f in facts if f.at_ms is not None and not any(flag.startswith("time_") for flag in f.flags)
+    ] or facts
     rank = max(fact.rank for fact in certain)
     return min(_time(fact) for fact in certain if fact.rank == rank)
 
@@ -290,4 +316,7 @@ class Said:
 
     def first(self, field: str, facts: Sequence[Fact] | None = None) -> str:
         """Return the first value of that field that is not empty."""
-        return next((value for fact in (self._best if facts is None else facts) if (value := getattr(fact, field))), "")
+        return next(
+            (value for fact in (self._best if facts is None else facts) if (value := getattr(fact, field))),
+            "",
+        )

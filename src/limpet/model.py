@@ -171,7 +171,11 @@ class Query:
     """A question, understood. `docs/how-it-works.md` gives the filter form.
 
     Times are epoch milliseconds, UTC: `since_ms` included, `until_ms` excluded. In each `(name, values, negated)` filter
-    the values are alternatives. `words` and `phrases` are full text, joined by AND; `without` must not appear.
+    the values are alternatives; the filters and all else are joined by AND. The filter `is:error` stands for status
+    `failed` or `timed_out`, or type `error`. `words` (each a word or a phrase) are full text; `without` must not appear.
+    `by` groups; `count` counts the different sessions, agents, tools or runs instead of the events. `take` above 0:
+    only that many, in the order of `sort`, are what was asked for ("the last 5"). `limit` and `offset` only say what is
+    shown. `noise` lets events with a noise label in. `note` says what had to be decided to understand the question.
     """
 
     since_ms: int | None = None
@@ -185,9 +189,10 @@ class Query:
     limit: int = 50
     offset: int = 0
     sort: str = "newest"
+    take: int = 0
     noise: bool = False
     understood: str = ""
-    note: str = ""
+    note: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,12 @@ class Quarantine:
         """Keep a line without its secrets and return its file's name."""
         content = redactor.redact_bytes(reject.content[:KEPT_BYTES])
         reason, _ = redactor.redact_text(reject.reason)
-        name = hashlib.sha256(b"\n".join((reject.where.encode(), reject.reason.encode(), content))).hexdigest()[:16] + ".json"
+        name = (
+            hashlib.sha256(b"\n".join((reject.where.encode(), reject.reason.encode(), content))).hexdigest()[
+                :16
+            ]
+            + ".json"
+        )
         said = {
             "source": reject.source,
             "where": reject.where,

@@ -58,7 +58,7 @@ class Recorder:
         rejects = [self._quarantine.keep(reject, self._redactor) for reject in batch.rejects]
         try:
             with self._store.transaction():
-                added = self._record(batch.records, now_ms)
+                added = self._record(batch.records)
                 self._store.state.move(key, batch.cursor)
                 self._store.state.watched(key, now_ms)
                 self._store.state.count({"rejected": len(rejects)})
@@ -103,14 +103,18 @@ class Recorder:
         with self._store.transaction():
             self._store.state.failed(key, now_ms, why)
 
-    def _record(self, records: Sequence[Record], now_ms: int) -> int:
-        del now_ms
+    def _record(self, records: Sequence[Record]) -> int:
         fresh = self._fresh(records)
         counts: Counter[str] = Counter({"duplicate": len(records) - len(fresh)})
-        numbered = self._store.records.append([self._cleaned(record, counts) for record in fresh], clock.nonce)
+        numbered = self._store.records.append(
+            [self._cleaned(record, counts) for record in fresh], clock.nonce
+        )
         self._store.state.put_streams(_streams(numbered))
         self._interpret(numbered)
         self._store.state.count(counts)
+        if numbered:
+            no, digest = self._store.records.head()
+            self._store.state.put_meta("head", f"{no} {digest.hex()}")
         return len(numbered)
 
     def _fresh(self, records: Sequence[Record]) -> list[Record]:
@@ -177,7 +181,9 @@ class Recorder:
             event = self._store.find.by_id(number)
             if event is None:
                 continue
-            status = interpreter.status_without_end(event.type, ended=table.has_ended(event.run), restarted=table.restarted_after(event))
+            status = interpreter.status_without_end(
+                event.type, ended=table.has_ended(event.run), restarted=table.restarted_after(event)
+            )
             if status != event.status:
                 table.set_status(number, status)
 
@@ -202,7 +208,9 @@ def _streams(records: Sequence[Record]) -> Iterator[Stream]:
         if isinstance(record.body, dict) and record.body.get("seq") == record.seq:
             by_stream[record.stream, record.source].append(record)
     for (stream, source), mine in by_stream.items():
-        times = [at for record in mine if isinstance(at := record.body.get("ts"), int)] or [mine[0].arrived_ms]
+        times = [at for record in mine if isinstance(at := record.body.get("ts"), int)] or [
+            mine[0].arrived_ms
+        ]
         numbers = [record.seq for record in mine]
         ended = any(record.kind in GOODBYES for record in mine)
         yield Stream(stream, source, len(mine), min(numbers), max(numbers), min(times), max(times), ended)

@@ -63,7 +63,7 @@ class Settings:
     @property
     def owns_spool(self) -> bool:
         """Whether this database is the one that drains the spool: never one named by a foreign `--db`."""
-        return self.db == self.state / "memory" / "agent_memory.db" or self.origins["db"].kind == "environment"
+        return self.origins["db"].kind != "flag" or self.db == self.state / "memory" / "agent_memory.db"
 
 
 DEFAULTS: Mapping[str, Any] = {"spool_limit_bytes": 1 << 30, "history": True}
@@ -87,6 +87,22 @@ def load(
     chosen_zone = _zone(zone, env, file, state, origins)
     rest = {name: _plain(name, file, origins) for name in DEFAULTS}
     return Settings(state=state, home=home, db=chosen_db, zone=chosen_zone, origins=origins, **rest)
+
+
+def wants_colour(environment: Mapping[str, str] | None = None) -> bool:
+    """Whether the user's environment allows colour on a terminal (no-color.org)."""
+    env = os.environ if environment is None else environment
+    return not env.get("NO_COLOR") and env.get("TERM") != "dumb"
+
+
+def for_child(settings: Settings) -> Mapping[str, str]:
+    """Return the environment in which a child process settles the same values."""
+    return {
+        **os.environ,
+        "LIMPET_HOME": str(settings.home),
+        "LIMPET_DB": str(settings.db),
+        "OPENCLAW_STATE_DIR": str(settings.state),
+    }
 
 
 def user_home(env: Mapping[str, str]) -> Path:
@@ -127,11 +143,15 @@ def _file(path: Path) -> Mapping[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} cannot be read: {error}.", "Check its permissions and that it is UTF-8.") from error
+        raise BadInput(
+            f"{path} cannot be read: {error}.", "Check its permissions and that it is UTF-8."
+        ) from error
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{path} is not valid TOML: {error}.", f"Mend that line, or move {path} away.") from error
+        raise BadInput(
+            f"{path} is not valid TOML: {error}.", f"Mend that line, or move {path} away."
+        ) from error
 
 
 def _db(

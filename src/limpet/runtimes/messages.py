@@ -41,7 +41,11 @@ def facts_of_message(saying: Saying, message: Mapping[str, Any], entry: str = ""
         return [ended(here, message, 0, entry)]
     calls = list(_blocks(here, message, entry))
     said = text.plain(_spoken(message.get("content")))
-    facts = [] if not said.strip() and (calls or role == "assistant") else [_message(here, message, role, said, entry)]
+    facts = (
+        []
+        if not said.strip() and (calls or role == "assistant")
+        else [_message(here, message, role, said, entry)]
+    )
     return [*facts, *_run(here, message, role), *calls]
 
 
@@ -50,12 +54,16 @@ def begun(saying: Saying, block: Mapping[str, Any], part: int, entry: str = "") 
     call = name(block.get("id")) or name(block.get("call_id")) or name(block.get("toolCallId"))
     tool = name(block.get("name")) or name(block.get("toolName"))
     params = next((block[k] for k in ("arguments", "input", "params") if block.get(k) is not None), None)
-    return call_fact(saying, "start", part, call, tool, _opened(params), entry=entry and f"{entry}/{part}", rank=BLOCK_RANK)
+    return call_fact(
+        saying, "start", part, call, tool, _opened(params), entry=entry and f"{entry}/{part}", rank=BLOCK_RANK
+    )
 
 
 def ended(saying: Saying, said: Mapping[str, Any], part: int, entry: str = "") -> Fact:
     """Return the end of a tool call from a message or block that holds its result."""
-    call = next((name(said[k]) for k in ("toolCallId", "tool_use_id", "tool_call_id", "call_id") if said.get(k)), "")
+    call = next(
+        (name(said[k]) for k in ("toolCallId", "tool_use_id", "tool_call_id", "call_id") if said.get(k)), ""
+    )
     content = said.get("content", said.get("output"))
     verdict: dict[str, Any] = {k: v for k, v in said.items() if k not in ("content", "role", "status")}
     verdict["result"] = content if isinstance(content, dict | str) else {"content": content}
@@ -104,7 +112,20 @@ def summary_of_call(tool: str, params: Json) -> str:
     return text.one_line(f"{tool or 'a tool'} {telling or ''}".strip(), SUMMARY_CHARS)
 
 
-TELLING = ("command", "cmd", "path", "file_path", "filePath", "url", "query", "q", "task", "message", "pattern", "id")
+TELLING = (
+    "command",
+    "cmd",
+    "path",
+    "file_path",
+    "filePath",
+    "url",
+    "query",
+    "q",
+    "task",
+    "message",
+    "pattern",
+    "id",
+)
 """The arguments that say most about a call, best first."""
 
 
@@ -195,7 +216,15 @@ def _run(saying: Saying, message: Mapping[str, Any], role: str) -> Iterator[Fact
         status = "failed" if failed else STOPPED.get(name(message.get("stopReason")), "succeeded")
         words = text.one_line(error or ("the model call failed" if failed else ""), 500)
         yield saying.fact(
-            "run", "end", 1, f"run:{saying.run}", actor="agent", trust="agent", status=status, error=words, text=words
+            "run",
+            "end",
+            1,
+            f"run:{saying.run}",
+            actor="agent",
+            trust="agent",
+            status=status,
+            error=words,
+            text=words,
         )
 
 
@@ -205,4 +234,6 @@ STOPPED = {"aborted": "cancelled", "cancelled": "cancelled"}
 
 def _duration(details: Mapping[str, Any]) -> int | None:
     value = details.get("durationMs")
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
+    return (
+        int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
+    )

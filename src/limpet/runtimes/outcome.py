@@ -53,7 +53,9 @@ WORDS: Mapping[str, str] = {
 SIGINT_EXIT = 130
 """A shell's exit code for a program stopped by SIGINT: 128 + 2."""
 
-ASKING = re.compile(r"(?:^|[|;&(]\s*)(?:sudo\s+)?(?:\S*/)?(grep|egrep|fgrep|rg|ag|diff|cmp|test|\[|pgrep|which|expr)(?:\s[^|;&]*)?$")
+ASKING = re.compile(
+    r"(?:^|[|;&(]\s*)(?:sudo\s+)?(?:\S*/)?(grep|egrep|fgrep|rg|ag|diff|cmp|test|\[|pgrep|which|expr)(?:\s[^|;&]*)?$"
+)
 """A command line whose last program answers "no" with exit code 1 (POSIX grep, diff, cmp, test, expr: "EXIT STATUS")."""
 
 EXIT_NOTE = re.compile(r"\(?(?:Command|Process) exited with code \d+\)?|\(no output\)")
@@ -91,7 +93,9 @@ def words_of(value: Json) -> str:
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, dict):
-        message = next((value[k] for k in ("message", "error", "detail", "reason", "code") if value.get(k)), None)
+        message = next(
+            (value[k] for k in ("message", "error", "detail", "reason", "code") if value.get(k)), None
+        )
         return words_of(message) if message is not None else json.dumps(value, ensure_ascii=False)
     return "" if value is None or isinstance(value, bool) else str(value)
 
@@ -131,7 +135,9 @@ def _unfolded(result: Json) -> Json:
 
 
 def _stopped(layers: tuple[Mapping[str, Any], ...]) -> str:
-    if any(layer.get(name) is True for layer in layers for name in ("timedOut", "timed_out", "noOutputTimedOut")):
+    if any(
+        layer.get(name) is True for layer in layers for name in ("timedOut", "timed_out", "noOutputTimedOut")
+    ):
         return "timed_out"
     words = {_word(layer) for layer in layers}
     return next((word for word in ("timed_out", "blocked", "cancelled", "interrupted") if word in words), "")
@@ -158,7 +164,11 @@ def output_of(said: Mapping[str, Json]) -> str:
     if isinstance(result, dict):
         blocks = result.get("content")
         texts += [blocks] if isinstance(blocks, str) else []
-        texts += [b["text"] for b in blocks or () if isinstance(b, dict) and isinstance(b.get("text"), str)] if isinstance(blocks, list) else []
+        texts += (
+            [b["text"] for b in blocks or () if isinstance(b, dict) and isinstance(b.get("text"), str)]
+            if isinstance(blocks, list)
+            else []
+        )
         texts += [result["output"]] if isinstance(result.get("output"), str) else []
     return EXIT_NOTE.sub("", "\n".join(texts)).strip()
 

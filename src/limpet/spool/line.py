@@ -53,9 +53,13 @@ def _check(body: Any) -> None:
 
 
 def _kind(value: Any) -> str:
-    return {dict: "an object", list: "an array", str: "a string", bool: "true or false", type(None): "null"}.get(
-        type(value), "a number"
-    )
+    return {
+        dict: "an object",
+        list: "an array",
+        str: "a string",
+        bool: "true or false",
+        type(None): "null",
+    }.get(type(value), "a number")
 
 
 def _id(body: dict[str, Any], raw: bytes, repeat: int) -> str:

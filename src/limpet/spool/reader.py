@@ -73,7 +73,9 @@ class SpoolSource:
             room -= chunk.end - offset
             if chunk.end != offset:
                 moved[segment.item] = chunk.end
-        return Batch(tuple(records), moved, more=room <= 0 or len(records) >= BATCH_RECORDS, rejects=tuple(rejects))
+        return Batch(
+            tuple(records), moved, more=room <= 0 or len(records) >= BATCH_RECORDS, rejects=tuple(rejects)
+        )
 
     def pending_bytes(self, cursor: Mapping[str, Json], now_ms: int) -> int:
         """Return how many bytes wait that were not yet committed."""
@@ -84,16 +86,25 @@ class SpoolSource:
         waiting = [s.written_ms for s in self._segments(now_ms) if s.size > int(cursor.get(s.item) or 0)]
         return min(waiting, default=None)
 
-    def _segments(self, now_ms: int) -> Sequence[Segment]:
+    def any_alive(self) -> bool:
+        """Whether a producer other than this process may still be writing."""
+        return any(not _is_gone(folder) for folder in self._folders() if (folder / PRODUCER_FILE).exists())
+
+    def _folders(self) -> Sequence[Path]:
         try:
-            folders = [entry for entry in os.scandir(self._spool) if entry.is_dir(follow_symlinks=False)]
+            return [
+                Path(entry.path) for entry in os.scandir(self._spool) if entry.is_dir(follow_symlinks=False)
+            ]
         except FileNotFoundError:
             return ()
         except OSError as error:
             raise Unavailable(
-                f"The spool {self._spool} cannot be read: {error.strerror}.", "Check its owner and permissions."
+                f"The spool {self._spool} cannot be read: {error.strerror}.",
+                "Check its owner and permissions.",
             ) from error
-        found = [segment for folder in folders for segment in _segments_of(Path(folder.path), now_ms)]
+
+    def _segments(self, now_ms: int) -> Sequence[Segment]:
+        found = [segment for folder in self._folders() for segment in _segments_of(folder, now_ms)]
         return sorted(found, key=lambda s: (-s.written_ms, s.item))
 
 

@@ -96,7 +96,12 @@ class Writer:
         finally:
             os.umask(old)
         identity = json.dumps(
-            {"pid": self._pid, "start": clock.process_start(self._pid), "boot": clock.boot_id(), "ns": clock.pid_space()}
+            {
+                "pid": self._pid,
+                "start": clock.process_start(self._pid),
+                "boot": clock.boot_id(),
+                "ns": clock.pid_space(),
+            }
         )
         fd = os.open(self.folder / PRODUCER_FILE, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         with os.fdopen(fd, "w") as file:

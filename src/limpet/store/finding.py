@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from limpet.model import Query
 
-FILTERS = frozenset({"type", "status", "tool", "agent", "session", "run", "call", "actor", "trust", "label", "source"})
+FILTERS = frozenset(
+    {"type", "status", "tool", "agent", "session", "run", "call", "actor", "trust", "label", "source"}
+)
 """The filters that are a list of names; `is:error` is one of its own."""
 
 NOISE = ("own", "internal")
@@ -54,7 +56,12 @@ class Finder:
     def times(self, query: Query, positions: Sequence[int] | None = None) -> list[tuple[int, int]]:
         """Return (quarter of an hour as epoch milliseconds, count) of the matches: every zone's days are made of these."""
         where, given = self._where(query, positions)
-        return [(at, n) for at, n in self._connection.execute(self._sql["counts.hour_ms"] + where + self._sql["grouped"], given)]
+        return [
+            (at, n)
+            for at, n in self._connection.execute(
+                self._sql["counts.hour_ms"] + where + self._sql["grouped"], given
+            )
+        ]
 
     def by_id(self, number: int) -> Event | None:
         """Return the event with this id, None where there is none."""
@@ -99,7 +106,9 @@ class Finder:
         parts = list(self._parts(query, positions, given))
         return (" WHERE " + " AND ".join(parts) if parts else ""), given
 
-    def _parts(self, query: Query, positions: Sequence[int] | None, given: dict[str, object]) -> Iterator[str]:
+    def _parts(
+        self, query: Query, positions: Sequence[int] | None, given: dict[str, object]
+    ) -> Iterator[str]:
         if query.since_ms is not None:
             given["since"] = query.since_ms
             yield self._sql["where.since"]

@@ -50,14 +50,18 @@ def open_for_writing(path: Path) -> apsw.Connection:
 def open_for_reading(path: Path) -> apsw.Connection:
     """Open an existing database for reading only; raises Unavailable where there is none, or none that can be read."""
     if not path.exists():
-        raise Unavailable(f"There is no database at {path}.", "limpet run  (or: limpet demo, to see one)", "no_database")
+        raise Unavailable(
+            f"There is no database at {path}.", "limpet run  (or: limpet demo, to see one)", "no_database"
+        )
     try:
         connection = _connect(path, apsw.SQLITE_OPEN_READONLY)
         found, ours = version(connection), newest()
     except apsw.Error as error:
         raise explained(error, path) from error
     if found == 0:
-        raise Unavailable(f"{path} is no Limpet database yet.", "limpet status  (takes it over where it can)", "no_database")
+        raise Unavailable(
+            f"{path} is no Limpet database yet.", "limpet status  (takes it over where it can)", "no_database"
+        )
     if found > ours:
         raise _newer(path, found)
     return connection
@@ -66,15 +70,25 @@ def open_for_reading(path: Path) -> apsw.Connection:
 def explained(error: apsw.Error, path: Path) -> Unavailable | BadInput:
     """Return what SQLite's error means for the user of this file."""
     if isinstance(error, apsw.NotADBError):
-        return BadInput(f"{path} is not a SQLite database.", "Move it away, or name another with --db.", "not_a_database")
+        return BadInput(
+            f"{path} is not a SQLite database.", "Move it away, or name another with --db.", "not_a_database"
+        )
     if isinstance(error, apsw.CorruptError):
         return Unavailable(f"{path} is damaged: {error}.", "limpet doctor  says what can be read.", "damaged")
     if isinstance(error, apsw.BusyError):
-        return Unavailable(f"{path} is locked by another program.", "Try again, or end that program.", "locked")
+        return Unavailable(
+            f"{path} is locked by another program.", "Try again, or end that program.", "locked"
+        )
     if isinstance(error, apsw.FullError):
-        return Unavailable(f"The disk is full: {path} cannot grow.", "Free some space; nothing is lost meanwhile.", "disk_full")
+        return Unavailable(
+            f"The disk is full: {path} cannot grow.",
+            "Free some space; nothing is lost meanwhile.",
+            "disk_full",
+        )
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError):
-        return Unavailable(f"{path} cannot be opened: {error}.", "Check its owner and permissions.", "no_permission")
+        return Unavailable(
+            f"{path} cannot be opened: {error}.", "Check its owner and permissions.", "no_permission"
+        )
     return Unavailable(f"{path}: {error}.", "limpet doctor", "database")
 
 
@@ -140,7 +154,8 @@ def _migrate(connection: apsw.Connection, path: Path) -> None:
         return
     if found == 0 and not _is_empty(connection) and not is_script(connection):
         raise BadInput(
-            f"{path} is a SQLite database of another program; nothing in it was changed.", "Name another file with --db."
+            f"{path} is a SQLite database of another program; nothing in it was changed.",
+            "Name another file with --db.",
         )
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -181,5 +196,7 @@ def _set_script_aside(connection: apsw.Connection, path: Path) -> None:
 
 def _newer(path: Path, found: int) -> Unavailable:
     return Unavailable(
-        f"{path} was made by a newer Limpet (schema {found}; this one knows {newest()}).", "Upgrade: pip install -U limpet", "newer"
+        f"{path} was made by a newer Limpet (schema {found}; this one knows {newest()}).",
+        "Upgrade: pip install -U limpet",
+        "newer",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -84,6 +85,15 @@ class Records:
         """Return the large text with this SHA-256, None where it is not kept any more."""
         row = self._connection.execute(self._sql["body"], (digest,)).fetchone()
         return packing.decompress(row[0], bytes(row[1])).decode("utf-8") if row else None
+
+    def bodies(self) -> Iterator[tuple[str, str]]:
+        """Yield, of every large text, the hash that it is kept under and the one that it has, as hex."""
+        for digest, codec, stored in self._connection.execute(self._sql["bodies"]):
+            try:
+                found = hashlib.sha256(packing.decompress(codec, bytes(stored))).hexdigest()
+            except ValueError as error:
+                found = f"unreadable: {error}"
+            yield bytes(digest).hex(), found
 
     def _keep(self, digest: bytes, text: bytes) -> None:
         if self._connection.execute(self._sql["has_body"], (digest,)).fetchone() == (1,):

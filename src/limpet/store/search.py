@@ -43,7 +43,9 @@ class SearchIndex:
         texts = text_of(wanted)
         with self._connection:
             self._connection.executemany(self._sql["drop_text"], [(pos,) for pos in wanted])
-            self._connection.executemany(self._sql["put_text"], [(pos, tokens.indexed(text)) for pos, text in texts.items()])
+            self._connection.executemany(
+                self._sql["put_text"], [(pos, tokens.indexed(text)) for pos, text in texts.items()]
+            )
 
     def matches(self, expression: str, since: int, until: int) -> list[int]:
         """Return the positions whose text matches, newest first, in [since, until)."""

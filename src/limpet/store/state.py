@@ -55,7 +55,10 @@ class State:
 
     def cursor(self, source: str) -> dict[str, Json]:
         """Return how far a source was read."""
-        return {item: json.loads(value) for item, value in self._connection.execute(self._sql["cursors"], (source,))}
+        return {
+            item: json.loads(value)
+            for item, value in self._connection.execute(self._sql["cursors"], (source,))
+        }
 
     def move(self, source: str, changes: Mapping[str, Json]) -> None:
         """Move a source's cursor; None removes an item."""
@@ -76,7 +79,16 @@ class State:
     def put_streams(self, streams: Iterable[Stream]) -> None:
         """Add what a batch of new records says about their streams."""
         rows = [
-            (self._names.code(s.name), self._names.code(s.source), s.records, s.low, s.high, s.first_ms, s.last_ms, int(s.ended))
+            (
+                self._names.code(s.name),
+                self._names.code(s.source),
+                s.records,
+                s.low,
+                s.high,
+                s.first_ms,
+                s.last_ms,
+                int(s.ended),
+            )
             for s in streams
             if s.name
         ]
@@ -84,7 +96,9 @@ class State:
 
     def streams(self) -> list[Stream]:
         """Return every stream, the one that spoke last at the end."""
-        return [Stream(*row[:7], ended=bool(row[7])) for row in self._connection.execute(self._sql["streams"])]
+        return [
+            Stream(*row[:7], ended=bool(row[7])) for row in self._connection.execute(self._sql["streams"])
+        ]
 
     def watched(self, source: str, now_ms: int) -> None:
         """Say that a source was read well."""
@@ -92,7 +106,9 @@ class State:
 
     def failed(self, source: str, now_ms: int, why: str) -> None:
         """Say that a source cannot be read, and why; the first time stays."""
-        self._connection.execute(self._sql["put_watch_failure"], {"source": source, "now_ms": now_ms, "why": why})
+        self._connection.execute(
+            self._sql["put_watch_failure"], {"source": source, "now_ms": now_ms, "why": why}
+        )
 
     def watches(self) -> list[Watch]:
         """Return how each source stands."""

@@ -16,7 +16,17 @@ if TYPE_CHECKING:
     from limpet.runtimes.saying import Saying
 
 SILENT = frozenset(
-    {"session", "model_change", "thinking_level_change", "custom", "custom_message", "label", "session_info", "leaf", "branch_summary"}
+    {
+        "session",
+        "model_change",
+        "thinking_level_change",
+        "custom",
+        "custom_message",
+        "label",
+        "session_info",
+        "leaf",
+        "branch_summary",
+    }
 )
 """Entries that are known and tell of nothing that happened; they stay in the ledger."""
 
@@ -30,7 +40,15 @@ def transcript_line(saying: Saying) -> Sequence[Fact]:
         return ()
     if read := READERS.get(kind):
         return read(here)
-    return [here.fact("unknown", "whole", actor="system", trust="unknown", summary=text.one_line(f"transcript entry {kind or 'without a type'} (not known to Limpet)", 200))]
+    return [
+        here.fact(
+            "unknown",
+            "whole",
+            actor="system",
+            trust="unknown",
+            summary=text.one_line(f"transcript entry {kind or 'without a type'} (not known to Limpet)", 200),
+        )
+    ]
 
 
 def session_window(saying: Saying) -> Sequence[Fact]:
@@ -41,11 +59,17 @@ def session_window(saying: Saying) -> Sequence[Fact]:
     started, over = event.get("started_at"), event.get("ended_at")
     facts = []
     if started is not None:
-        facts.append(saying.at(started).fact("session", "start", 0, *keys, status="started", summary="session started", **made))
+        facts.append(
+            saying.at(started).fact(
+                "session", "start", 0, *keys, status="started", summary="session started", **made
+            )
+        )
     if over is not None:
         reason = name(event.get("reason"))
         words = f"session ended ({reason})" if reason else "session ended"
-        facts.append(saying.at(over).fact("session", "end", 1, *keys, status="succeeded", summary=words, **made))
+        facts.append(
+            saying.at(over).fact("session", "end", 1, *keys, status="succeeded", summary=words, **made)
+        )
     return facts
 
 
@@ -73,7 +97,19 @@ def _reset(saying: Saying) -> Sequence[Fact]:
     reason = name(saying.event.get("reason"))
     place = saying.session_key or saying.session
     summary = f"session reset ({reason})" if reason else "session reset"
-    return [saying.fact("reset", "whole", 0, f"reset:{place}", actor="user", trust="system", summary=summary, rank=1, entry=_identity(saying.event))]
+    return [
+        saying.fact(
+            "reset",
+            "whole",
+            0,
+            f"reset:{place}",
+            actor="user",
+            trust="system",
+            summary=summary,
+            rank=1,
+            entry=_identity(saying.event),
+        )
+    ]
 
 
 def _compaction(saying: Saying) -> Sequence[Fact]:
@@ -112,4 +148,3 @@ ENTRIES: Mapping[str, Callable[[Saying], Sequence[Fact]]] = {
     "session_window": session_window,
 }
 """Each kind of record that is made from OpenClaw's own files, and what it means."""
-

@@ -84,7 +84,9 @@ def model_call_started(saying: Saying) -> Sequence[Fact]:
     call = name(saying.event.get("callId"))
     facts = [_model_call(saying, "start")]
     if saying.run and call.endswith(":model:1"):
-        facts.append(saying.fact("run", "start", 1, f"run:{saying.run}", actor="agent", trust="agent", rank=HOOK_RANK))
+        facts.append(
+            saying.fact("run", "start", 1, f"run:{saying.run}", actor="agent", trust="agent", rank=HOOK_RANK)
+        )
     return facts
 
 
@@ -97,7 +99,9 @@ def model_call_ended(saying: Saying) -> Sequence[Fact]:
     if failed and status == "succeeded":
         status = "failed"
     error = name(event.get("errorCategory")) or words_of(event.get("error"))
-    return [_model_call(saying, "end", status=status, error=error, duration_ms=_number(event.get("durationMs")))]
+    return [
+        _model_call(saying, "end", status=status, error=error, duration_ms=_number(event.get("durationMs")))
+    ]
 
 
 def agent_end(saying: Saying) -> Sequence[Fact]:
@@ -125,7 +129,14 @@ def session_start(saying: Saying) -> Sequence[Fact]:
 def session_end(saying: Saying) -> Sequence[Fact]:
     """Return the end of a session, with the runtime's reason."""
     reason = name(saying.event.get("reason"))
-    return [_session(saying, "end", status="succeeded", summary=f"session ended ({reason})" if reason else "session ended")]
+    return [
+        _session(
+            saying,
+            "end",
+            status="succeeded",
+            summary=f"session ended ({reason})" if reason else "session ended",
+        )
+    ]
 
 
 def before_reset(saying: Saying) -> Sequence[Fact]:
@@ -149,14 +160,22 @@ def after_compaction(saying: Saying) -> Sequence[Fact]:
     """Return the end of a compaction of the prompt."""
     counts = {k: v for k, v in saying.event.items() if k.endswith("Count") and isinstance(v, int)}
     words = ", ".join(f"{k} {v}" for k, v in sorted(counts.items()))
-    return [_compaction(saying, "end", f"prompt compacted{f' ({words})' if words else ''}", status="succeeded")]
+    return [
+        _compaction(saying, "end", f"prompt compacted{f' ({words})' if words else ''}", status="succeeded")
+    ]
 
 
 def subagent_spawned(saying: Saying) -> Sequence[Fact]:
     """Return the start of a subagent; its `call` is the child's run, its `details` name the child's session."""
     event = saying.event
     label = name(event.get("label"))
-    return [_subagent(saying, "start", summary=text.one_line(f"subagent {label or _child(saying)} started", SUMMARY_CHARS))]
+    return [
+        _subagent(
+            saying,
+            "start",
+            summary=text.one_line(f"subagent {label or _child(saying)} started", SUMMARY_CHARS),
+        )
+    ]
 
 
 def subagent_ended(saying: Saying) -> Sequence[Fact]:
@@ -177,7 +196,18 @@ def cron_changed(saying: Saying) -> Sequence[Fact]:
     title = name(job.get("name")) or name(event.get("jobId"))
     agent = saying.agent or name(event.get("agentId")) or name(job.get("agentId"))
     if action not in ("started", "finished"):
-        return [saying.fact("cron", "whole", 0, actor="system", trust="system", label="cron", agent=agent, summary=f"cron job {title} {action}")]
+        return [
+            saying.fact(
+                "cron",
+                "whole",
+                0,
+                actor="system",
+                trust="system",
+                label="cron",
+                agent=agent,
+                summary=f"cron job {title} {action}",
+            )
+        ]
     ran = name(event.get("runAtMs")) or name(mapping(job.get("state")).get("lastRunAtMs"))
     phase = "start" if action == "started" else "end"
     said = text.plain(event.get("summary"))
@@ -200,7 +230,9 @@ def gateway_start(saying: Saying) -> Sequence[Fact]:
 
 def gateway_stop(saying: Saying) -> Sequence[Fact]:
     """Return a stop of the gateway, with its reason."""
-    return [_gateway(saying, f"gateway stopped ({name(saying.event.get('reason')) or 'no reason given'})", "stop")]
+    return [
+        _gateway(saying, f"gateway stopped ({name(saying.event.get('reason')) or 'no reason given'})", "stop")
+    ]
 
 
 HOOKS: Mapping[str, Callable[[Saying], Sequence[Fact]]] = {
@@ -235,11 +267,19 @@ def _tool(saying: Saying) -> str:
 
 
 def _number(value: Json) -> int | None:
-    return round(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
+    return (
+        round(value)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+        else None
+    )
 
 
 def _from(saying: Saying) -> Json:
-    kept = {"channel": name(saying.ctx.get("channelId")), "from": name(saying.event.get("senderId")), "to": name(saying.event.get("to"))}
+    kept = {
+        "channel": name(saying.ctx.get("channelId")),
+        "from": name(saying.event.get("senderId")),
+        "to": name(saying.event.get("to")),
+    }
     return {k: v for k, v in kept.items() if v} or None
 
 
@@ -262,12 +302,31 @@ def _session(saying: Saying, phase: str, **fields: Any) -> Fact:
 def _compaction(saying: Saying, phase: str, summary: str, **fields: Any) -> Fact:
     place = saying.session_key or saying.session
     return saying.fact(
-        "compaction", phase, 0, f"compaction:{place}", actor="system", trust="system", summary=summary, rank=HOOK_RANK, **fields
+        "compaction",
+        phase,
+        0,
+        f"compaction:{place}",
+        actor="system",
+        trust="system",
+        summary=summary,
+        rank=HOOK_RANK,
+        **fields,
     )
 
 
 def _child(saying: Saying) -> str:
-    return next((name(v) for v in (saying.event.get("childSessionKey"), saying.event.get("targetSessionKey"), saying.ctx.get("childSessionKey")) if v), "")
+    return next(
+        (
+            name(v)
+            for v in (
+                saying.event.get("childSessionKey"),
+                saying.event.get("targetSessionKey"),
+                saying.ctx.get("childSessionKey"),
+            )
+            if v
+        ),
+        "",
+    )
 
 
 def _subagent(saying: Saying, phase: str, **fields: Any) -> Fact:

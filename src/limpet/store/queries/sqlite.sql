@@ -201,3 +201,13 @@ SELECT min(pos) >> 20, max(pos) >> 20, count(*) FROM event
 SELECT max(arrived_ms), count(*), max(no) FROM record
 -- name: audit_counts
 SELECT action, count(*) FROM audit GROUP BY action ORDER BY action
+-- name: has_script_table
+SELECT count(*) FROM sqlite_schema WHERE name = 'script_events' AND type = 'table'
+-- name: script_rows
+SELECT rowid, id, timestamp, session_id, event_type, summary, details, tags FROM script_events WHERE rowid > :after ORDER BY rowid LIMIT :most
+-- name: drop_script_table
+DROP TABLE script_events
+-- name: bodies
+SELECT hash, codec, bytes FROM body
+-- name: held_places
+SELECT value FROM json_each(:places) WHERE value NOT IN (SELECT place FROM sighting) AND value NOT IN (SELECT id FROM event)

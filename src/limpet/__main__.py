@@ -1,0 +1,5 @@
+"""`python -m limpet` is `limpet`."""
+
+from limpet.cli.main import run
+
+run()

@@ -1,0 +1,75 @@
+"""The reading commands: recent, session, show."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from limpet import clock, days
+from limpet.cli import output
+from limpet.errors import BadInput
+from limpet.memory import Memory, parse_id
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def recent(args: argparse.Namespace) -> int:
+    """Show the newest events of the last hours."""
+    if args.limit < 1 or args.hours <= 0:
+        raise BadInput(
+            "--limit and --hours must be more than nothing.", "limpet recent --hours 24 --limit 50"
+        )
+    with Memory.open(args.db, args.tz) as memory:
+        found = memory.recent(args.hours, args.type, args.limit, now_of(args, memory.settings.zone))
+        output.answer(found, form="json" if args.json else "csv" if args.csv else "table")
+    return 0
+
+
+def session(args: argparse.Namespace) -> int:
+    """Show a session's timeline, oldest first."""
+    with Memory.open(args.db, args.tz) as memory:
+        zone = memory.settings.zone
+        events, end = memory.session(args.id, children=args.children)
+        if args.json:
+            over = {"at": days.show(end[0], zone), "how": end[1]} if end else None
+            output.as_json(
+                {"session": args.id, "end": over, "events": [output.event_json(e, zone) for e in events]}
+            )
+            return 0
+        output.table(events, zone, agent=False)
+        output.say(
+            f"{len(events):,} events; "
+            + (f"{end[1]}, {output.moment(end[0], zone)}" if end else "no end seen")
+        )
+    return 0
+
+
+def show(args: argparse.Namespace) -> int:
+    """Show one event and every record behind it."""
+    with Memory.open(args.db, args.tz) as memory:
+        event, records = memory.show(parse_id(args.event))
+        if args.json:
+            behind = [{"no": r.no, "source": r.source, "kind": r.kind, "body": r.body} for r in records]
+            output.as_json(
+                {
+                    **output.event_json(event, memory.settings.zone),
+                    "details": event.details,
+                    "records": behind,
+                }
+            )
+        else:
+            output.details(event, records, memory.settings.zone)
+    return 0
+
+
+def now_of(args: argparse.Namespace, zone: str) -> int:
+    """Return the moment that the command takes for now. Raises BadInput for a `--now` that is no time."""
+    if not args.now:
+        return clock.now_ms()
+    at_ms, flag = days.instant(args.now, 0, zone)
+    if flag.startswith("time_"):
+        raise BadInput(
+            f"--now {json.dumps(args.now)} is no time.", "For example --now 2026-10-26T09:00:00+01:00"
+        )
+    return at_ms

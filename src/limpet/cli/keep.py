@@ -1,0 +1,160 @@
+"""The commands that look after the memory: status, doctor, verify, rebuild, drain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from limpet.cli import output
+from limpet.errors import CheckFailed, Unavailable
+from limpet.memory import Memory
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+
+def status(args: argparse.Namespace) -> int:
+    """Say in one line whether Limpet is recording; exit status 5 when it should be and is not."""
+    with Memory.open(args.db) as memory:
+        health, watched = memory.health(), memory.watched()
+        counts = memory.store.state.counts()
+        zone = memory.settings.zone
+        since = output.moment(health.since_ms, zone) if health.since_ms else None
+        last = output.moment(health.last_ms, zone) if health.last_ms else None
+        if args.json:
+            output.as_json(
+                {"ok": health.ok, "state": health.state, "sentence": health.sentence, "since": since, "last_record": last,
+                 "pending_bytes": watched.pending, "lacks": list(health.lacks), "counts": counts}
+            )  # fmt: skip
+        else:
+            parts = [
+                health.sentence,
+                f"since {since}" if since else "",
+                f"last record {last}" if last else "",
+                f"{watched.pending:,} bytes behind",
+            ]
+            output.data("; ".join(part for part in parts if part))
+            for lack in health.lacks:
+                output.data(f"  cannot see {lack}")
+            for name in ("rejected", "duplicate"):
+                if counts.get(name):
+                    output.data(
+                        f"  {counts[name]:,} {name}"
+                        + (" (kept in quarantine)" if name == "rejected" else " records (counted once)")
+                    )
+    return 0 if health.ok else CheckFailed.exit_status
+
+
+def doctor(args: argparse.Namespace) -> int:
+    """Walk the chain from hook to answer, and name the broken link."""
+    with Memory.open(args.db) as memory:
+        steps = list(_steps(memory))
+        broken = [step for step in steps if not step[0]]
+        if args.json:
+            output.as_json(
+                {
+                    "ok": not broken,
+                    "steps": [{"ok": ok, "what": what, "found": found} for ok, what, found in steps],
+                }
+            )
+        else:
+            for ok, what, found in steps:
+                output.data(f"{'ok    ' if ok else 'BROKEN'}  {what:<12} {found}")
+            for name, origin in memory.settings.origins.items():
+                value = getattr(memory.settings, name)
+                output.data(
+                    f"setting {name:<18} {value}  ({origin.kind}{' ' + origin.name if origin.name else ''})"
+                )
+    return CheckFailed.exit_status if broken else 0
+
+
+def verify(args: argparse.Namespace) -> int:
+    """Check the ledger and the events; exit status 5 for any fault."""
+    progress = output.Progress("records verified")
+    with Memory.open(args.db) as memory:
+        verdict = memory.verify(progress)
+        progress.end()
+        if args.json:
+            output.as_json(
+                {
+                    "ok": not verdict.faults,
+                    "records": verdict.records,
+                    "events": verdict.events,
+                    "head": verdict.head,
+                    "faults": list(verdict.faults),
+                }
+            )
+        else:
+            for fault in verdict.faults:
+                output.data(fault)
+            judged = f"{len(verdict.faults):,} faults" if verdict.faults else "no fault"
+            output.data(
+                f"{verdict.records:,} records, {verdict.events:,} events, {judged}; head {verdict.head}"
+            )
+    return CheckFailed.exit_status if verdict.faults else 0
+
+
+def rebuild(args: argparse.Namespace) -> int:
+    """Make the events and the index again."""
+    progress = output.Progress("records read")
+    with Memory.open(args.db) as memory:
+        count = memory.rebuild(progress)
+        progress.end()
+        output.as_json({"events": count}) if args.json else output.data(
+            f"{count:,} events made again from the ledger"
+        )
+    return 0
+
+
+def drain(args: argparse.Namespace) -> int:
+    """Take in what is pending, and make the database if there is none."""
+    with Memory.open(args.db) as memory:
+        memory.refresh()
+        pending = memory.watched().pending
+        output.as_json({"pending_bytes": pending}) if args.json else output.data(
+            f"{pending:,} bytes still wait"
+        )
+    return 0
+
+
+def _steps(memory: Memory) -> Iterator[tuple[bool, str, str]]:
+    watched = memory.watched()
+    health = memory.health()
+    yield (
+        watched.plugin,
+        "plugin",
+        "is in OpenClaw's configuration"
+        if watched.plugin
+        else "is not in OpenClaw's configuration: limpet setup openclaw",
+    )
+    yield True, "gateway", "runs, and its plugin writes" if watched.alive else "none runs now"
+    fresh = watched.pending_ms is None or watched.now_ms - watched.pending_ms < 60_000
+    yield fresh, "spool", f"{watched.pending:,} bytes wait" if watched.pending else "nothing waits"
+    yield (
+        watched.recording or not watched.alive,
+        "recorder",
+        "a sidecar is running" if watched.recording else "no sidecar is running: limpet run",
+    )
+    for watch in memory.store.state.watches():
+        yield (
+            not watch.why,
+            watch.source,
+            watch.why or f"read well, last {output.moment(watch.good_ms, memory.settings.zone)}",
+        )
+    yield from _database(memory)
+    yield health.ok, "all in all", health.sentence
+
+
+def _database(memory: Memory) -> Iterator[tuple[bool, str, str]]:
+    _, records, _ = memory.store.find.last_record()
+    first, last, events = memory.store.find.bounds()
+    zone = memory.settings.zone
+    span = f", {output.moment(first, zone)} to {output.moment(last, zone)}" if first and last else ""
+    yield True, "database", f"{records:,} records, {events:,} events{span}"
+    try:
+        memory.store.index.check()
+    except Unavailable as error:
+        yield False, "index", f"{error.message} limpet rebuild"
+        return
+    stale = memory.store.stale()
+    yield True, "index", f"{stale:,} events still to be indexed" if stale else "every event is indexed"

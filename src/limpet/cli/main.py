@@ -1,0 +1,195 @@
+"""The commands, their arguments and their help; errors become one sentence, one hint and an exit status."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+from limpet import __version__
+from limpet.cli import output
+from limpet.errors import LimpetError, NotUnderstood
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class Command(NamedTuple):
+    """A command: where its body stands, one line of help, its examples, and what adds its own arguments."""
+
+    body: str
+    help: str
+    examples: str
+    arguments: Callable[[argparse.ArgumentParser], object] | None = None
+    knows_time: bool = False
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints look like every other error of ours."""
+
+    def error(self, message: str) -> NoReturn:
+        """Turn a wrong argument into a sentence with a hint."""
+        raise NotUnderstood(f"{message[:1].upper()}{message[1:]}.", f"{self.prog} --help")
+
+
+def _recent(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--hours", type=float, default=24, metavar="H", help="how far back (default 24)")
+    p.add_argument("--type", default="", metavar="T", help="only events of this type")
+    p.add_argument("--limit", type=int, default=50, metavar="N", help="how many are shown (default 50)")
+    p.add_argument("--csv", action="store_true", help="as CSV")
+
+
+def _session(p: argparse.ArgumentParser) -> None:
+    p.add_argument("id", help="a session's id or key")
+    p.add_argument("--children", action="store_true", help="with what its subagents did")
+
+
+def _show(p: argparse.ArgumentParser) -> None:
+    p.add_argument("event", help="an event's number")
+
+
+def _add(p: argparse.ArgumentParser) -> None:
+    p.add_argument("type", help="any word: note, decision, error ...")
+    p.add_argument("summary", help="one sentence")
+    p.add_argument("--details", metavar="JSON", help="any JSON value")
+    p.add_argument("--tag", action="append", metavar="T", help="a tag; may be given again")
+    p.add_argument("--session", metavar="S", help="the session it belongs to")
+    p.add_argument("--agent", metavar="A", help="the agent it belongs to")
+
+
+def _import(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "path", nargs="+", help="hook lines, transcripts, the script's database, or a folder of these"
+    )
+
+
+def _export(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--format", choices=["jsonl"], default="jsonl", help="JSON lines (default)")
+    p.add_argument("--type", default="", metavar="T", help="only events of this type")
+    p.add_argument(
+        "--records",
+        action="store_true",
+        help="the ledger's records instead of the events: `import` reads them again",
+    )
+
+
+def _run(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--until-eof", action="store_true", help="end with standard input, for a supervisor")
+
+
+def _setup(p: argparse.ArgumentParser) -> None:
+    p.add_argument("runtime", choices=["openclaw"])
+    p.add_argument("--yes", action="store_true", help="do not ask")
+    p.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
+
+
+def _demo(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--keep", metavar="FOLDER", help="leave the demo's memory in this folder")
+
+
+COMMANDS: dict[str, Command] = {
+    "run": Command("run:run", "the sidecar in the foreground", "limpet run", _run),
+    "setup": Command(
+        "record:setup",
+        "install the plugin into OpenClaw and configure it",
+        "limpet setup openclaw --dry-run",
+        _setup,
+    ),
+    "remove": Command("record:remove", "undo `setup`, exactly", "limpet remove openclaw", _setup),
+    "demo": Command(
+        "record:demo",
+        "a recorded day to try everything on, in a throw-away folder",
+        "limpet demo",
+        _demo,
+        True,
+    ),
+    "recent": Command(
+        "ask:recent", "the newest events", "limpet recent --hours 48 --type tool_call", _recent, True
+    ),
+    "session": Command(
+        "ask:session", "a session's timeline", "limpet session 7f3c... --children", _session, True
+    ),
+    "show": Command(
+        "ask:show", "one event with its full body and every record behind it", "limpet show 4096", _show, True
+    ),
+    "add": Command(
+        "record:add",
+        "add an event of your own",
+        "limpet add decision 'we stay on port 9443' --tag infra",
+        _add,
+        True,
+    ),
+    "import": Command(
+        "record:import_",
+        "bring in files; nothing counts twice",
+        "limpet import ~/old/agent_memory.db hooks.jsonl",
+        _import,
+    ),
+    "export": Command(
+        "record:export",
+        "write events, or the ledger's records, as JSON lines",
+        "limpet export --type tool_call > calls.jsonl",
+        _export,
+        True,
+    ),
+    "status": Command(
+        "keep:status",
+        "is it recording, since when, how far behind, what can it not see",
+        "limpet status && echo fine",
+    ),
+    "doctor": Command(
+        "keep:doctor", "walk the whole chain from hook to answer and name the broken link", "limpet doctor"
+    ),
+    "verify": Command("keep:verify", "check the ledger's chain and the events against it", "limpet verify"),
+    "rebuild": Command(
+        "keep:rebuild", "make the events and the text index again from the ledger", "limpet rebuild"
+    ),
+    "drain": Command("keep:drain", "take in what is pending", "limpet drain"),
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line; the command reference is made from it."""
+    top = Parser(prog="limpet", description="A persistent memory sidecar for AI agents.", allow_abbrev=False)
+    top.add_argument("--version", action="version", version=f"limpet {__version__}")
+    below = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, command in COMMANDS.items():
+        p = below.add_parser(
+            name, help=command.help, description=f"{command.help[:1].upper()}{command.help[1:]}.", allow_abbrev=False,
+            epilog=f"example:\n  {command.examples}", formatter_class=argparse.RawDescriptionHelpFormatter,
+        )  # fmt: skip
+        p.add_argument("--db", metavar="PATH", help="another database")
+        p.add_argument("--json", action="store_true", help="as JSON")
+        if command.knows_time:
+            p.add_argument("--tz", metavar="ZONE", help="the time zone, for example Europe/Berlin")
+            p.add_argument(
+                "--now", metavar="TIME", help="take this ISO time for now, so that an answer can be repeated"
+            )
+        if command.arguments:
+            command.arguments(p)
+    return top
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit status."""
+    machine = "--json" in arguments
+    try:
+        args = parser().parse_args(arguments)
+        module, _, function = COMMANDS[args.command].body.partition(":")
+        return int(getattr(import_module(f"limpet.cli.{module}"), function)(args))
+    except LimpetError as problem:
+        output.error(problem, machine=machine)
+        return problem.exit_status
+    except BrokenPipeError:
+        # The reader of a pipe went away (`limpet recent | head`): that is no fault of anybody's.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+
+
+def run() -> NoReturn:
+    """Run the command that the process was started with."""
+    sys.exit(main(sys.argv[1:]))

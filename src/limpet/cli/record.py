@@ -1,0 +1,135 @@
+"""The commands that bring things in, take them out, and set Limpet up: add, import, export, setup, remove, demo."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from limpet import jsonline, settings
+from limpet.cli import output
+from limpet.cli.ask import now_of
+from limpet.errors import BadInput, NotFound
+from limpet.memory import Imported, Memory
+from limpet.model import Query
+from limpet.runtimes.openclaw import setup as openclaw
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add(args: argparse.Namespace) -> int:
+    """Add an event of one's own."""
+    with Memory.open(args.db, args.tz) as memory:
+        record = memory.add(
+            args.type,
+            args.summary,
+            details=_details(args.details),
+            tags=args.tag,
+            session=args.session,
+            agent=args.agent,
+        )
+        output.as_json({"record": record}) if args.json else output.data(f"added {args.type}: {args.summary}")
+    return 0
+
+
+def import_(args: argparse.Namespace) -> int:
+    """Bring in files."""
+    paths = [Path(path).expanduser() for path in args.path]
+    for path in paths:
+        if not path.exists():
+            raise NotFound(f"There is no file {path}.", "limpet import --help")
+    progress = output.Progress("records read")
+    with Memory.open(args.db) as memory:
+        done = memory.take_in(paths, lambda sofar: progress(f"{sofar.read:,}"))
+    progress.end()
+    _report(done, machine=args.json)
+    return 0
+
+
+def export(args: argparse.Namespace) -> int:
+    """Write events, or the ledger's records, as JSON lines."""
+    with Memory.open(args.db, args.tz) as memory:
+        filters = (("type", (args.type,), False),) if args.type else ()
+        if args.records:
+            lines = (_record_line(record) for record in memory.every_record())
+        else:
+            found = memory.every(Query(filters=filters, noise=True, zone=memory.settings.zone))
+            lines = (
+                {**output.event_json(e, memory.settings.zone), "details": e.details, "tags": e.tags}
+                for e in found
+            )
+        for line in lines:
+            sys.stdout.write(jsonline.dump(line).decode("utf-8") + "\n")
+    return 0
+
+
+def setup(args: argparse.Namespace) -> int:
+    """Install the plugin and configure OpenClaw, or, for `remove`, undo that."""
+    chosen = settings.load(db=args.db)
+    if args.command == "remove":
+        plan = openclaw.plan_removal(chosen.state)
+    else:
+        plan = openclaw.plan_setup(
+            chosen.state, openclaw.plugin_folder(), [*limpet_command(), "run", "--until-eof"]
+        )
+    for change in plan.changes:
+        output.data(change)
+    if not plan.changes:
+        output.data("Nothing to change.")
+    if args.dry_run or not plan.changes:
+        return 0
+    if not args.yes and sys.stdin.isatty() and input("Go on? [Y/n] ").strip().lower() not in ("", "y", "yes"):
+        output.say("Nothing was changed.")
+        return 0
+    openclaw.apply(plan)
+    output.say("Done. A running gateway takes it up by itself, or at its next start.")
+    return 0
+
+
+def demo(args: argparse.Namespace) -> int:
+    """Play a recorded day into a throw-away folder and show what Limpet makes of it."""
+    from limpet.cli import demo as play  # noqa: PLC0415 - a day's data, for this command alone
+
+    return play.play(args, now_of(args, args.tz or "UTC"))
+
+
+def limpet_command() -> list[str]:
+    """Return the words that start this very Limpet."""
+    beside = Path(sys.executable).with_name("limpet")
+    return [str(beside)] if beside.exists() else [sys.executable, "-m", "limpet"]
+
+
+def _details(said: str | None) -> Any:
+    if said is None:
+        return None
+    try:
+        return jsonline.parse(said.encode("utf-8", "surrogateescape"))
+    except ValueError as error:
+        raise BadInput(
+            f"--details is no JSON: {error}", """For example --details '{"port": 9443}'"""
+        ) from error
+
+
+def _record_line(record: Any) -> dict[str, Any]:
+    body = record.body if isinstance(record.body, dict) else {"event": record.body}
+    return {**body, "id": record.id, "source": record.source, "producer": record.stream, "seq": record.seq}
+
+
+def _report(done: Imported, *, machine: bool) -> None:
+    known = done.read - done.added
+    if machine:
+        output.as_json(
+            {
+                "read": done.read,
+                "added": done.added,
+                "known": known,
+                "rejected": done.rejected,
+                "kinds": list(done.kinds),
+            }
+        )
+        return
+    output.data(
+        f"{done.read:,} records read: {done.added:,} new, {known:,} known already"
+        + (f", {done.rejected:,} unreadable (kept in quarantine)" if done.rejected else "")
+    )

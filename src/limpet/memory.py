@@ -1,0 +1,241 @@
+"""Memory: the full Python API. It puts settings, store, recorder and readers together; the command line stands on it."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from limpet import clock, coverage, door, interpreter, recall, verification
+from limpet import settings as settings_module
+from limpet.errors import BadInput, NotFound, Unavailable
+from limpet.model import Batch, Event, Query
+from limpet.recording import Lock, Recording
+from limpet.runtimes import importing
+from limpet.runtimes.openclaw import setup
+from limpet.spool import reader, writer
+from limpet.store.records import pages
+from limpet.store.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+    from typing import Self
+
+    from limpet.model import Answer, Json, Record
+    from limpet.settings import Settings
+    from limpet.verification import Verdict
+
+DRAIN_S = 2.0
+"""How long a reading command takes in what is pending before it answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import did: records read, new ones, lines that could not be read, by kind of file."""
+
+    read: int = 0
+    added: int = 0
+    rejected: int = 0
+    kinds: tuple[str, ...] = ()
+
+
+class Memory:
+    """One database, opened for reading; what is pending is taken in first, so answers are fresh without a sidecar too."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Use these settings; `Memory.open()` settles them itself."""
+        self.settings = settings
+        self._store: SqliteStore | None = None
+        self._pending = 0
+
+    @classmethod
+    def open(cls, db: str | None = None, zone: str | None = None) -> Self:
+        """Open the memory that the environment names. Raises BadInput for a wrong setting."""
+        return cls(settings_module.load(db=db, zone=zone))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database."""
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    @property
+    def store(self) -> SqliteStore:
+        """The store, opened for reading when first asked for, after what is pending was taken in."""
+        if self._store is None:
+            self.refresh()
+            self._store = SqliteStore(self.settings.db, writing=False)
+        return self._store
+
+    def refresh(self) -> None:
+        """Take in what is pending: through the sidecar where one runs, else ourselves, for at most two seconds."""
+        answer = door.ask(self.settings.socket, {"op": "drain", "seconds": DRAIN_S}, DRAIN_S + 0.5)
+        if answer is not None:
+            return
+        with contextlib.suppress(Unavailable), self._recording() as recording:
+            if recording is not None:
+                self._pending = recording.drain(DRAIN_S)
+
+    def answer(self, query: Query) -> Answer:
+        """Return the answer to a query, as of one moment, with its coverage."""
+        with self.store.snapshot():
+            return recall.answer(self.store, query, self.watched())
+
+    def recent(self, hours: float = 24, kind: str = "", limit: int = 50, now_ms: int | None = None) -> Answer:
+        """Return the newest events of the last hours, of one type if given."""
+        now = clock.now_ms() if now_ms is None else now_ms
+        filters = (("type", (kind,), False),) if kind else ()
+        understood = " ".join(filter(None, (f"type:{kind}" if kind else "", f"last {hours:g} hours")))
+        query = Query(
+            since_ms=now - round(hours * 3_600_000),
+            until_ms=now + 1,
+            zone=self.settings.zone,
+            filters=filters,
+            limit=limit,
+        )
+        return self.answer(replace(query, understood=understood))
+
+    def session(
+        self, name: str, *, children: bool = False, limit: int = 10_000
+    ) -> tuple[Sequence[Event], tuple[int, str] | None]:
+        """Return a session's timeline, oldest first, and its end if anything tells of one."""
+        with self.store.snapshot():
+            events = recall.session(self.store, name, children=children, limit=limit)
+            return events, recall.session_end(self.store, events)
+
+    def show(self, number: int) -> tuple[Event, Sequence[Record]]:
+        """Return an event and every record behind it. Raises NotFound."""
+        with self.store.snapshot():
+            event = self.store.find.by_id(self.store.events.resolve(number))
+            if event is None:
+                raise NotFound(
+                    f"There is no event {number}.", "limpet recent  lists events with their numbers."
+                )
+            places = self.store.events.places([event.id])
+            return event, self.store.records.fetch(interpreter.place_of(place)[0] for place in places)
+
+    def every(self, query: Query, page: int = 1000) -> Iterator[Event]:
+        """Yield every event that matches, oldest first."""
+        query = replace(query, sort="oldest", limit=page)
+        while events := self.store.find.page(query):
+            yield from events
+            query = replace(query, offset=query.offset + page)
+
+    def every_record(self) -> Iterator[Record]:
+        """Yield the ledger's records that were not forgotten, oldest first."""
+        for page in pages(self.store.records):
+            yield from (stored.record for stored in page if stored.content is not None)
+
+    def add(self, kind: str, summary: str, **more: Json) -> str:
+        """Add an event of any type; return its record's id. `details`, `tags`, `session`, `agent` may be given."""
+        pen = writer.Writer(self.settings.spool, "limpet")
+        ctx = {
+            k: more[name] for k, name in (("sessionId", "session"), ("agentId", "agent")) if more.get(name)
+        }
+        event = {
+            "type": kind,
+            "summary": summary,
+            **{k: more[k] for k in ("details", "tags") if more.get(k) is not None},
+        }
+        record_id = pen.append("limpet_add", event, ctx)
+        pen.close()
+        self.refresh()
+        return record_id
+
+    def take_in(self, paths: Sequence[Path], progress: Callable[[Imported], None]) -> Imported:
+        """Import files: hook lines, transcripts, the script's databases, folders of these. Nothing counts twice."""
+        done = Imported()
+        with self.writing() as recording:
+            for path in paths:
+                kind = importing.detect(path)
+                done = replace(done, kinds=(*done.kinds, kind))
+                for batch in importing.read(path):
+                    added = recording.recorder.commit(
+                        "import", Batch(batch.records, {}, rejects=batch.rejects), clock.now_ms()
+                    )
+                    done = replace(
+                        done,
+                        read=done.read + len(batch.records),
+                        added=done.added + added,
+                        rejected=done.rejected + len(batch.rejects),
+                    )
+                    progress(done)
+            while recording.recorder.index():
+                pass
+        return done
+
+    def rebuild(self, progress: Callable[[int], None]) -> int:
+        """Make every event and the text index again from the ledger; return how many events there are."""
+        with self.writing() as recording:
+            count = recording.recorder.rebuild(progress)
+            recording.store.index.clear()
+            while recording.recorder.index():
+                pass
+        return count
+
+    def verify(self, progress: Callable[[int], None]) -> Verdict:
+        """Check the ledger byte by byte, the texts stored apart, and that every part of every record is in an event."""
+        with self.store.snapshot():
+            return verification.verify(self.store, progress)
+
+    def health(self) -> coverage.Health:
+        """Return whether Limpet records what it should."""
+        return coverage.health(self.store, self.watched())
+
+    def watched(self) -> coverage.Watched:
+        """Return what can be seen of this moment from outside the store."""
+        now = clock.now_ms()
+        spool = reader.SpoolSource(self.settings.spool)
+        cursor = self.store.state.cursor("spool") if self.settings.owns_spool else {}
+        owns = self.settings.owns_spool
+        return coverage.Watched(
+            now_ms=now,
+            recording=Lock(self.settings.lock).is_held(),
+            plugin=setup.is_installed(self.settings.state),
+            alive=owns and spool.any_alive(),
+            pending=spool.pending_bytes(cursor, now) if owns else 0,
+            pending_ms=spool.oldest_pending_ms(cursor, now) if owns else None,
+        )
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Recording]:
+        """Write to the store, also beside a running sidecar: only the sources belong to whoever holds the lock."""
+        self.close()
+        recording = Recording.open(self.settings)
+        try:
+            yield recording
+        finally:
+            recording.close()
+
+    @contextlib.contextmanager
+    def _recording(self) -> Iterator[Recording | None]:
+        self.close()
+        lock = Lock(self.settings.lock)
+        if not lock.take():
+            yield None
+            return
+        try:
+            recording = Recording.open(self.settings)
+            try:
+                yield recording
+            finally:
+                recording.close()
+        finally:
+            lock.release()
+
+
+def parse_id(text: str) -> int:
+    """Return an event's number; raises BadInput for anything that is none."""
+    try:
+        return int(text)
+    except ValueError:
+        raise BadInput(
+            f"{text!r} is no event number.", "limpet recent  lists events with their numbers."
+        ) from None

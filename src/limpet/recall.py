@@ -1,0 +1,97 @@
+"""From a question, understood, to its answer: exact count, the part shown, groups, bounds and coverage. Reads only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from limpet import coverage, days
+from limpet.errors import NotFound
+from limpet.model import Answer
+from limpet.store import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from limpet.model import Event, Query
+    from limpet.store.sqlite import SqliteStore
+
+FIRST, LAST = -(1 << 62), 1 << 62
+
+
+def answer(store: SqliteStore, query: Query, watched: coverage.Watched) -> Answer:
+    """Return the answer to a query. `watched` says what was pending and which sources there should be."""
+    positions = _hits(store, query)
+    count = store.find.count(query, positions)
+    groups = tuple(_groups(store, query, positions)) if query.by else ()
+    events = () if query.by else tuple(store.find.page(query, positions))
+    if query.count == "sessions":
+        groups = tuple(store.find.groups(replace(query, by="session"), positions))
+        count = len([name for name, _ in groups if name])
+    return Answer(query, count, events, groups, coverage.of(store, query, watched))
+
+
+def session(store: SqliteStore, name: str, *, children: bool, limit: int) -> Sequence[Event]:
+    """Return a session's timeline, oldest first; `children` takes in what its subagents did.
+
+    Raises NotFound for a session that no event names. A call belongs to the run that made it: where a subagent's run
+    carries its parent's session, the run decides (field case F80).
+    """
+    from limpet.model import Query
+
+    mine = Query(filters=(("session", (name,), False),), sort="oldest", limit=limit, noise=True)
+    events = store.find.page(mine)
+    if not events:
+        raise NotFound(
+            f"There is no session {name!r}.", "limpet recent --json  shows the sessions of the last hours."
+        )
+    key = next((event.session_key for event in events if event.session_key), "")
+    others = store.find.children(name, key)
+    runs = {run for _, _, run in others if run}
+    if not children:
+        return [event for event in events if event.run not in runs or event.type == "subagent"]
+    names = tuple({part for child in others for part in child[:2] if part})
+    below: list[Event] = []
+    for filter_name, values in (("session", names), ("run", tuple(runs))):
+        if values:
+            below += store.find.page(replace(mine, filters=((filter_name, values, False),)))
+    merged = {event.id: event for event in [*events, *below]}
+    return sorted(merged.values(), key=lambda event: (event.at_ms, event.id))[:limit]
+
+
+def session_end(store: SqliteStore, events: Sequence[Event]) -> tuple[int, str] | None:
+    """Return when and how a session ended, as far as anybody said or the next session under its key shows."""
+    said = next((e for e in events if e.type == "session" and e.status == "succeeded"), None)
+    last = events[-1]
+    if said is not None:
+        return last.at_ms, said.summary
+    follower = store.find.next_session(last) if last.session_key else None
+    return (follower[0], f"end inferred: {follower[1]} went on in its place") if follower else None
+
+
+def _hits(store: SqliteStore, query: Query) -> list[int] | None:
+    """Return the positions that the full-text part of the query matches, None where it has none."""
+    if not query.words and not query.without:
+        return None
+    since = FIRST if query.since_ms is None else query.since_ms << 20
+    until = LAST if query.until_ms is None else query.until_ms << 20
+    wanted = [tokens.asked(word) for word in query.words]
+    if not any(wanted):
+        return []
+    expression = " AND ".join(term for term in wanted if term)
+    unwanted = [term for word in query.without if (term := tokens.asked(word))]
+    if unwanted:
+        expression = f"({expression}) NOT ({' OR '.join(unwanted)})"
+    return store.index.matches(expression, since, until)
+
+
+def _groups(store: SqliteStore, query: Query, positions: list[int] | None) -> Iterator[tuple[str, int]]:
+    if query.by not in ("day", "hour"):
+        yield from store.find.groups(query, positions)
+        return
+    counts: Counter[str] = Counter()
+    for at_ms, n in store.find.times(query, positions):
+        day = days.day_of(at_ms, query.zone).isoformat()
+        counts[day if query.by == "day" else days.show(at_ms, query.zone)[:13] + ":00"] += n
+    yield from sorted(counts.items())

@@ -1,0 +1,160 @@
+"""Recording: the lock that one recorder holds, the sources there are, and the rounds in which they are taken in."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from typing import TYPE_CHECKING
+
+from limpet import clock
+from limpet.errors import Unavailable
+from limpet.quarantine import Quarantine
+from limpet.recorder import Recorder
+from limpet.redact import Redactor
+from limpet.runtimes.openclaw.runtime import OpenClaw
+from limpet.spool.reader import SpoolSource
+from limpet.store.sqlite import SqliteStore
+from limpet.store.takeover import TakeOver
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+    from typing import Self
+
+    from limpet.runtimes.runtime import Source
+    from limpet.settings import Settings
+
+KEY_FILE = "redaction.key"
+SPOOL_ROUNDS = 8
+"""Batches of the spool that one round takes before it looks at the other sources."""
+
+
+class Lock:
+    """The kernel lock: whoever holds it is the recorder; it goes with the process, however that ends (field case F66)."""
+
+    def __init__(self, path: Path) -> None:
+        """Name the lock's file."""
+        self._path = path
+        self._fd = -1
+
+    def take(self) -> bool:
+        """Take the lock without waiting; False when another process holds it. Raises Unavailable when it cannot be made."""
+        try:
+            make_private(self._path.parent)
+            fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise Unavailable(
+                f"{self._path} cannot be opened: {error.strerror}.", "Check its owner and permissions."
+            ) from error
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(fd)
+            return False
+        self._fd = fd
+        return True
+
+    def release(self) -> None:
+        """Let go of the lock."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def is_held(self) -> bool:
+        """Whether any process holds the lock now."""
+        if self._fd >= 0:
+            return True
+        try:
+            fd = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(fd)
+        return False
+
+
+class Recording:
+    """A recorder at work: made only by whoever holds the lock."""
+
+    def __init__(self, settings: Settings, store: SqliteStore) -> None:
+        """Take in the sources of these settings into this store."""
+        self._settings = settings
+        self.store = store
+        self.recorder = Recorder(store, Redactor(key_of(settings.home)), Quarantine(settings.quarantine))
+        self._spool = SpoolSource(settings.spool)
+        self._openclaw = OpenClaw(settings.state)
+        self._script = TakeOver(store.connection, settings.zone)
+
+    @classmethod
+    def open(cls, settings: Settings) -> Self:
+        """Open the store for writing and return the recording on it."""
+        return cls(settings, SqliteStore(settings.db, writing=True))
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+    def round(self, *, everything: bool = True) -> bool:
+        """Take in what is there now, new events first; return whether there is more.
+
+        With `everything` false only the spool is looked at: it is where new events come in, many times a second.
+        """
+        more = self._drain_spool()
+        if everything:
+            for source in self._others():
+                _, source_more = self.recorder.take(source, clock.now_ms())
+                more = self._drain_spool() or source_more or more
+        indexed = self.recorder.index()
+        return more or indexed > 0
+
+    def drain(self, seconds: float) -> int:
+        """Take in what is pending for at most that long; return how many bytes still wait."""
+        end = clock.monotonic_s() + seconds
+        while self.round() and clock.monotonic_s() < end:
+            pass
+        return self._spool.pending_bytes(self.store.state.cursor("spool"), clock.now_ms())
+
+    def _drain_spool(self) -> bool:
+        if not self._settings.owns_spool:
+            return False
+        for _ in range(SPOOL_ROUNDS):
+            _, more = self.recorder.take(self._spool, clock.now_ms())
+            if not more:
+                return False
+        return True
+
+    def _others(self) -> Sequence[Source]:
+        script: list[Source] = [self._script] if self._script.exists() else []
+        if not self._settings.owns_spool:
+            return script
+        return [*script, *(self._openclaw.sources() if self._settings.history else ())]
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that only its owner may enter, with those above it; raises OSError."""
+    old = os.umask(0o077)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    finally:
+        os.umask(old)
+
+
+def key_of(home: Path) -> bytes:
+    """Return the key of the masks' fingerprints, made at first use; it lies beside the database, not in it."""
+    path = home / KEY_FILE
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        pass
+    make_private(home)
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        return path.read_bytes()
+    with os.fdopen(fd, "wb") as file:
+        file.write(clock.nonce() + clock.nonce())
+    return path.read_bytes()

@@ -1,0 +1,146 @@
+"""The sidecar: start order, loop and stop order on one screen. It records; everything else works without it, too."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+from limpet import clock, door
+from limpet.errors import LimpetError
+from limpet.recording import Lock, Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from limpet.settings import Settings
+
+TICK_S = 0.1
+"""How often the spool is looked at; the other sources every `OTHERS` ticks."""
+
+OTHERS = 5
+RETRY_S = 2.0
+"""How long it waits after a fault that may pass: a full disk, a lock held by another program."""
+
+ALREADY_RUNNING = "A sidecar is already running here."
+
+
+class Sidecar:
+    """One running sidecar."""
+
+    def __init__(self, settings: Settings, say: Callable[[str], None]) -> None:
+        """Record by these settings; `say` gets one line for each thing a person should know."""
+        self._settings = settings
+        self._say = say
+        self._stop = threading.Event()
+        self._wake = threading.Event()
+        self._rounds = threading.Condition()
+        self._done = 0
+        self._complaint = ""
+
+    def run(self, *, until_eof: bool) -> bool:
+        """Record until told to stop; return False at once where a sidecar is already running."""
+        lock = Lock(self._settings.lock)
+        if not lock.take():
+            return False
+        entrance = door.Door(self._settings.socket, self._answer)
+        try:
+            entrance.open()
+            self._listen_for_the_end(until_eof=until_eof)
+            self._loop()
+        finally:
+            entrance.close()
+            lock.release()
+        return True
+
+    def stop(self) -> None:
+        """End after the round that is going on."""
+        self._stop.set()
+        self._wake.set()
+
+    def _loop(self) -> None:
+        recording: Recording | None = None
+        ticks = 0
+        while not self._stop.is_set():
+            try:
+                if recording is None:
+                    recording = Recording.open(self._settings)
+                    self._say(f"recording into {self._settings.db}")
+                more = recording.round(everything=ticks % OTHERS == 0 or self._wake.is_set())
+                self._round_done()
+                self._cheer()
+            except LimpetError as error:
+                self._complain(error)
+                recording = _closed(recording)
+                more = False
+                self._stop.wait(RETRY_S)
+            ticks += 1
+            if not more:
+                self._wake.wait(TICK_S)
+            self._wake.clear()
+        if recording is not None:
+            recording.drain(1.0)
+            recording.close()
+
+    def _answer(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        if request.get("op") == "drain":
+            return {"ok": self._drained(float(request.get("seconds") or 2.0))}
+        if request.get("op") == "hello":
+            return {
+                "ok": True,
+                "pid": os.getpid(),
+                "db": str(self._settings.db),
+                "complaint": self._complaint,
+            }
+        return {
+            "error": {"code": "bad_input", "message": "The sidecar knows `drain` and `hello`.", "hint": ""}
+        }
+
+    def _drained(self, seconds: float) -> bool:
+        """Wait until a round that began after now has ended."""
+        with self._rounds:
+            wanted = self._done + 2
+            self._wake.set()
+            end = clock.monotonic_s() + seconds
+            while self._done < wanted and not self._complaint:
+                if not self._rounds.wait(max(0.0, end - clock.monotonic_s())):
+                    return False
+                self._wake.set()
+            return not self._complaint
+
+    def _round_done(self) -> None:
+        with self._rounds:
+            self._done += 1
+            self._rounds.notify_all()
+
+    def _complain(self, error: LimpetError) -> None:
+        if error.message != self._complaint:
+            self._say(f"cannot record: {error.message} {error.hint}".strip())
+        self._complaint = error.message
+        with self._rounds:
+            self._rounds.notify_all()
+
+    def _cheer(self) -> None:
+        if self._complaint:
+            self._say("recording again")
+            self._complaint = ""
+
+    def _listen_for_the_end(self, *, until_eof: bool) -> None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: self.stop())
+        if until_eof:
+            threading.Thread(target=self._wait_for_eof, name="eof", daemon=True).start()
+
+    def _wait_for_eof(self) -> None:
+        while not self._stop.is_set():
+            ready, _, _ = select.select([sys.stdin.fileno()], [], [], 1.0)
+            if ready and not os.read(sys.stdin.fileno(), 4096):
+                self.stop()
+
+
+def _closed(recording: Recording | None) -> None:
+    if recording is not None:
+        recording.close()
