@@ -36,13 +36,7 @@ def token(size: int = 16) -> str:
 def uuid7(at_ms: int | None = None) -> str:
     """Return a UUID version 7 (RFC 9562, 5.7) of this instant: ids that sort by time of birth."""
     at = now_ms() if at_ms is None else at_ms
-    value = (
-        (at & (1 << 48) - 1) << 80
-        | 0x7 << 76
-        | secrets.randbits(12) << 64
-        | 0b10 << 62
-        | secrets.randbits(62)
-    )
+    value = (at & (1 << 48) - 1) << 80 | 0x7 << 76 | secrets.randbits(12) << 64 | 0b10 << 62 | secrets.randbits(62)
     digits = f"{value:032x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from limpet.store.sqlite import SqliteStore
-    from limpet.store.state import Stream, Watch
+    from limpet.store.state import Counted, Stream, Watch
 
 HOOKS = "openclaw.hooks"
 TRANSCRIPTS = "openclaw.transcripts"
@@ -23,6 +23,10 @@ BEAT_MS = 60_000
 """The plugin says that it lives this often."""
 
 SILENT_MS = 3 * BEAT_MS
+WEEK_MS = 7 * 86_400_000
+GRACE_MS = 5_000
+"""The audit ledger may be read a moment before the hook that tells of the same action."""
+
 BEHIND_MS = 60_000
 """Events that wait longer than this are a fault."""
 
@@ -64,9 +68,7 @@ def of(store: SqliteStore, query: Query, watched: Watched) -> Coverage:
     since = query.since_ms if query.since_ms is not None else started
     if started is None or since is None or until <= started:
         return Coverage("unknown", (), watched.pending)
-    gaps = tuple(
-        gap for gap in _gaps(store, hooks, watches, watched) if _touches(gap, max(since, started), until)
-    )
+    gaps = tuple(gap for gap in _gaps(store, hooks, watches, watched) if _touches(gap, max(since, started), until))
     if gaps and not _any_witness(hooks, watches, max(since, started), until):
         return Coverage("blind", gaps, watched.pending)
     state = (
@@ -86,7 +88,7 @@ def health(store: SqliteStore, watched: Watched) -> Health:
     last_ms, _, _ = store.find.last_record()
     since = min([s.first_ms for s in hooks] + [w.since_ms for w in watches], default=None)
     lacks = tuple(_lacks(hooks, watches, watched))
-    broken = _broken(hooks, watches, watched)
+    broken = _broken(hooks, watches, watched) or _miscounted(counted(store, watched.now_ms))
     if broken:
         return Health(False, "broken", broken, lacks, since, last_ms)
     if not watched.plugin and not hooks and not [w for w in watches if w.source != "spool"]:
@@ -107,12 +109,25 @@ def health(store: SqliteStore, watched: Watched) -> Health:
     )
 
 
+def counted(store: SqliteStore, now_ms: int) -> Counted:
+    """Return what OpenClaw's own audit ledger counted in the last week, and how much of it no event tells of."""
+    return store.state.counted(now_ms - WEEK_MS, now_ms - GRACE_MS)
+
+
+def _miscounted(found: Counted) -> str:
+    parts = [
+        f"{missing:,} of {total:,} {what}"
+        for missing, total, what in (
+            (found.missing_actions, found.actions, "tool actions"),
+            (found.missing_runs, found.runs, "runs"),
+        )
+        if missing
+    ]
+    return f"OpenClaw counted {' and '.join(parts)} that are not in the memory." if parts else ""
+
+
 def _broken(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) -> str:
-    if (
-        watched.pending_ms is not None
-        and watched.now_ms - watched.pending_ms > BEHIND_MS
-        and not watched.recording
-    ):
+    if watched.pending_ms is not None and watched.now_ms - watched.pending_ms > BEHIND_MS and not watched.recording:
         return f"Nobody takes in what the plugin writes: {watched.pending:,} bytes wait in the spool."
     if watched.alive and not watched.recording:
         return "The gateway runs and its plugin writes, but the sidecar is not running."
@@ -136,17 +151,13 @@ def _lacks(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) 
         yield f"{missing:,} numbered events of the plugin were never seen"
 
 
-def _gaps(
-    store: SqliteStore, hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched
-) -> Iterator[Gap]:
+def _gaps(store: SqliteStore, hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) -> Iterator[Gap]:
     for watch in watches:
         if watch.why and watch.failed_ms is not None:
             yield Gap(watch.good_ms or watch.failed_ms, None, watch.source, watch.why)
     for stream in hooks:
         if stream.missing:
-            yield Gap(
-                stream.first_ms, stream.last_ms, HOOKS, f"{stream.missing:,} numbered events were never seen"
-            )
+            yield Gap(stream.first_ms, stream.last_ms, HOOKS, f"{stream.missing:,} numbered events were never seen")
     for event in store.find.page(Query(filters=(("type", ("gap",), False),), limit=200)):
         yield Gap(event.at_ms, event.at_ms + (event.duration_ms or 0), HOOKS, event.summary)
     yield from _silences(store, hooks, watched)

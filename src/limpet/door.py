@@ -71,9 +71,7 @@ class Door:
         except FileNotFoundError:
             return
         if not stat.S_ISSOCK(mode):
-            raise Unavailable(
-                f"{self._path} is in the way: it is no socket.", "Look at that file, and move it away."
-            )
+            raise Unavailable(f"{self._path} is in the way: it is no socket.", "Look at that file, and move it away.")
         self._path.unlink()
 
     def _listen(self) -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from limpet.model import Event, Fact
+from limpet.model import UNWRITTEN, Event, Fact
 from limpet.runtimes import meaning
 from limpet.runtimes.saying import saying_of
 
@@ -52,9 +52,7 @@ def facts_of(record: Record) -> Sequence[Fact]:
                 summary=f"{record.kind} (not known to Limpet)",
             )
         ]
-    return [
-        fact if fact.place[1] <= LAST else replace(fact, place=(record.no, LAST)) for fact in read(saying)
-    ]
+    return [fact if fact.place[1] <= LAST else replace(fact, place=(record.no, LAST)) for fact in read(saying)]
 
 
 def event_id(place: tuple[int, int]) -> int:
@@ -140,9 +138,7 @@ def _conversations(facts: list[Fact]) -> Iterator[list[Fact]]:
             continue
         joined = [group for group in groups if group[0] & names]
         groups = [group for group in groups if not group[0] & names]
-        groups.append(
-            (names.union(*(g[0] for g in joined)), [fact, *chain.from_iterable(g[1] for g in joined)])
-        )
+        groups.append((names.union(*(g[0] for g in joined)), [fact, *chain.from_iterable(g[1] for g in joined)]))
     if len(groups) == 1 or not groups:
         yield [*(groups[0][1] if groups else []), *lost]
         return
@@ -216,9 +212,7 @@ def _join(merged: list[list[Fact]], others: list[list[Fact]], near_ms: int) -> N
 def _fits(mine: list[Fact], other: list[Fact], near_ms: int) -> bool:
     runs = {fact.run for fact in mine if fact.run}
     other_runs = {fact.run for fact in other if fact.run}
-    return (not runs or not other_runs or bool(runs & other_runs)) and abs(
-        _begin(mine) - _begin(other)
-    ) <= near_ms
+    return (not runs or not other_runs or bool(runs & other_runs)) and abs(_begin(mine) - _begin(other)) <= near_ms
 
 
 def _begin(facts: list[Fact]) -> int:
@@ -237,6 +231,7 @@ def _preference(fact: Fact) -> tuple[int, int, int, str, str, int, int]:
 
 def _fold(facts: list[Fact]) -> Event:
     """Make one event of all facts about it."""
+    facts = _written(facts)
     best = sorted(facts, key=_preference)
     starts = [f for f in best if f.phase != "end"]
     ends = [f for f in best if f.phase in ("end", "whole")]
@@ -266,13 +261,22 @@ def _fold(facts: list[Fact]) -> Event:
         sources=tuple(sorted({fact.source for fact in facts})),
         details=next((f.details for f in _latest_snapshot(best) if f.details is not None), None),
         tags=next((f.tags for f in best if f.tags is not None), None),
-        text="\n".join(
-            dict.fromkeys(f.text for f in (*starts[:1], *ends[:1], *_latest_snapshot(best)[:1]) if f.text)
-        ),
+        text="\n".join(dict.fromkeys(f.text for f in (*starts[:1], *ends[:1], *_latest_snapshot(best)[:1]) if f.text)),
         keys=tuple(sorted({f"{head.type} {key}" for fact in facts for key in fact.keys})),
         places=tuple(sorted(fact.place for fact in facts)),
         open=still_open,
     )
+
+
+def _written(facts: list[Fact]) -> list[Fact]:
+    """Take the mark of what was never written from what another witness holds."""
+    marked = [UNWRITTEN in fact.flags for fact in facts]
+    if all(marked) or not any(marked):
+        return facts
+    return [
+        replace(fact, label="", flags=tuple(f for f in fact.flags if f != UNWRITTEN)) if mark else fact
+        for fact, mark in zip(facts, marked, strict=True)
+    ]
 
 
 def _is_open(kind: str, facts: list[Fact], ends: list[Fact]) -> bool:

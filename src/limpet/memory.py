@@ -115,9 +115,7 @@ class Memory:
         with self.store.snapshot():
             event = self.store.find.by_id(self.store.events.resolve(number))
             if event is None:
-                raise NotFound(
-                    f"There is no event {number}.", "limpet recent  lists events with their numbers."
-                )
+                raise NotFound(f"There is no event {number}.", "limpet recent  lists events with their numbers.")
             places = self.store.events.places([event.id])
             return event, self.store.records.fetch(interpreter.place_of(place)[0] for place in places)
 
@@ -136,9 +134,7 @@ class Memory:
     def add(self, kind: str, summary: str, **more: Json) -> str:
         """Add an event of any type; return its record's id. `details`, `tags`, `session`, `agent` may be given."""
         pen = writer.Writer(self.settings.spool, "limpet")
-        ctx = {
-            k: more[name] for k, name in (("sessionId", "session"), ("agentId", "agent")) if more.get(name)
-        }
+        ctx = {k: more[name] for k, name in (("sessionId", "session"), ("agentId", "agent")) if more.get(name)}
         event = {
             "type": kind,
             "summary": summary,
@@ -236,6 +232,4 @@ def parse_id(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise BadInput(
-            f"{text!r} is no event number.", "limpet recent  lists events with their numbers."
-        ) from None
+        raise BadInput(f"{text!r} is no event number.", "limpet recent  lists events with their numbers.") from None

@@ -44,6 +44,12 @@ STATUSES = (
 TRUSTS = ("owner", "agent", "tool", "web", "system", "unknown")
 """Where a text came from."""
 
+COUNTED = "counted"
+"""The type of a fact that makes no event: the runtime's own audit ledger counted an action. It is a third witness."""
+
+UNWRITTEN = "unwritten"
+"""Flags a message that a hook announced; where a transcript holds it too, it was written, and the flag goes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Record:

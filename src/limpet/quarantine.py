@@ -33,9 +33,7 @@ class Quarantine:
         content = redactor.redact_bytes(reject.content[:KEPT_BYTES])
         reason, _ = redactor.redact_text(reject.reason)
         name = (
-            hashlib.sha256(b"\n".join((reject.where.encode(), reject.reason.encode(), content))).hexdigest()[
-                :16
-            ]
+            hashlib.sha256(b"\n".join((reject.where.encode(), reject.reason.encode(), content))).hexdigest()[:16]
             + ".json"
         )
         said = {

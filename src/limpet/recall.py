@@ -43,9 +43,7 @@ def session(store: SqliteStore, name: str, *, children: bool, limit: int) -> Seq
     mine = Query(filters=(("session", (name,), False),), sort="oldest", limit=limit, noise=True)
     events = store.find.page(mine)
     if not events:
-        raise NotFound(
-            f"There is no session {name!r}.", "limpet recent --json  shows the sessions of the last hours."
-        )
+        raise NotFound(f"There is no session {name!r}.", "limpet recent --json  shows the sessions of the last hours.")
     key = next((event.session_key for event in events if event.session_key), "")
     others = store.find.children(name, key)
     runs = {run for _, _, run in others if run}

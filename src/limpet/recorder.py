@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from limpet import clock, interpreter, text
 from limpet.errors import LimpetError
-from limpet.model import Record
+from limpet.model import COUNTED, Record
 from limpet.store.records import pages
 from limpet.store.state import Stream
 
@@ -106,9 +106,7 @@ class Recorder:
     def _record(self, records: Sequence[Record]) -> int:
         fresh = self._fresh(records)
         counts: Counter[str] = Counter({"duplicate": len(records) - len(fresh)})
-        numbered = self._store.records.append(
-            [self._cleaned(record, counts) for record in fresh], clock.nonce
-        )
+        numbered = self._store.records.append([self._cleaned(record, counts) for record in fresh], clock.nonce)
         self._store.state.put_streams(_streams(numbered))
         self._interpret(numbered)
         self._store.state.count(counts)
@@ -119,9 +117,11 @@ class Recorder:
 
     def _fresh(self, records: Sequence[Record]) -> list[Record]:
         """Return the records that the ledger does not hold, each once."""
-        by_id = {record.id: record for record in reversed(records)}
+        by_id: dict[str, Record] = {}
+        for record in records:
+            by_id.setdefault(record.id, record)
         known = self._store.records.known(by_id)
-        return [record for record in records if record.id not in known and by_id[record.id] is record]
+        return [record for record in by_id.values() if record.id not in known]
 
     def _cleaned(self, record: Record, counts: Counter[str]) -> Record:
         """Return the record without secrets and image bytes: nothing else of it reaches the database."""
@@ -136,7 +136,9 @@ class Recorder:
 
     def _interpret(self, records: Sequence[Record]) -> None:
         """Make the events that these records, and every earlier record of the same things, tell of."""
-        facts = {fact.place: fact for record in records for fact in self._read(record)}
+        said = [fact for record in records for fact in self._read(record)]
+        self._store.state.put_counted(fact for fact in said if fact.type == COUNTED)
+        facts = {fact.place: fact for fact in said if fact.type != COUNTED}
         old = self._gather(facts)
         events = interpreter.events_of(facts.values())
         self._store.events.replace(old, events)
@@ -208,9 +210,7 @@ def _streams(records: Sequence[Record]) -> Iterator[Stream]:
         if isinstance(record.body, dict) and record.body.get("seq") == record.seq:
             by_stream[record.stream, record.source].append(record)
     for (stream, source), mine in by_stream.items():
-        times = [at for record in mine if isinstance(at := record.body.get("ts"), int)] or [
-            mine[0].arrived_ms
-        ]
+        times = [at for record in mine if isinstance(at := record.body.get("ts"), int)] or [mine[0].arrived_ms]
         numbers = [record.seq for record in mine]
         ended = any(record.kind in GOODBYES for record in mine)
         yield Stream(stream, source, len(mine), min(numbers), max(numbers), min(times), max(times), ended)

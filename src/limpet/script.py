@@ -49,7 +49,7 @@ def init_db() -> sqlite3.Connection:
     return connection
 
 
-def log_event(  # noqa: PLR0913 - the script's own signature
+def log_event(
     conn: sqlite3.Connection,
     event_type: str,
     summary: str,
@@ -117,8 +117,6 @@ def _refresh(chosen: Settings) -> None:
     if door.ask(chosen.socket, {"op": "drain", "seconds": DRAIN_S}, DRAIN_S + 1) is not None:
         return
     command = [sys.executable, "-m", "limpet", "drain"]
-    done = subprocess.run(
-        command, env=settings.for_child(chosen), capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, env=settings.for_child(chosen), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Unavailable(f"What was logged could not be taken in: {done.stderr.strip()}", "limpet doctor")

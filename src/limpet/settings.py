@@ -143,15 +143,11 @@ def _file(path: Path) -> Mapping[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(
-            f"{path} cannot be read: {error}.", "Check its permissions and that it is UTF-8."
-        ) from error
+        raise BadInput(f"{path} cannot be read: {error}.", "Check its permissions and that it is UTF-8.") from error
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise BadInput(
-            f"{path} is not valid TOML: {error}.", f"Mend that line, or move {path} away."
-        ) from error
+        raise BadInput(f"{path} is not valid TOML: {error}.", f"Mend that line, or move {path} away.") from error
 
 
 def _db(

@@ -95,9 +95,7 @@ class Sidecar:
                 "db": str(self._settings.db),
                 "complaint": self._complaint,
             }
-        return {
-            "error": {"code": "bad_input", "message": "The sidecar knows `drain` and `hello`.", "hint": ""}
-        }
+        return {"error": {"code": "bad_input", "message": "The sidecar knows `drain` and `hello`.", "hint": ""}}
 
     def _drained(self, seconds: float) -> bool:
         """Wait until a round that began after now has ended."""

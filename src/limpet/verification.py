@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from limpet import interpreter, ledger
+from limpet.model import COUNTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,9 +41,7 @@ def verify(store: SqliteStore, progress: Callable[[int], None]) -> Verdict:
         progress(no)
     faults += _head_faults(store.state.meta("head"), no, previous)
     faults += [
-        f"text {name[:16]} was changed ({found[:32]})"
-        for name, found in store.records.bodies()
-        if name != found
+        f"text {name[:16]} was changed ({found[:32]})" for name, found in store.records.bodies() if name != found
     ]
     return Verdict(no, store.find.bounds()[2], previous.hex(), tuple(faults[:MOST_FAULTS]))
 
@@ -51,9 +50,7 @@ def _link_faults(stored: Stored, before: int, previous: bytes) -> Iterator[str]:
     no = stored.record.no
     if no != before + 1:
         yield (
-            f"record {before + 1} is missing"
-            if no == before + 2
-            else f"records {before + 1} to {no - 1} are missing"
+            f"record {before + 1} is missing" if no == before + 2 else f"records {before + 1} to {no - 1} are missing"
         )
     leaf = stored.leaf
     if stored.content is not None:
@@ -70,6 +67,7 @@ def _event_faults(store: SqliteStore, page: list[Stored]) -> Iterator[str]:
         for stored in page
         if stored.content is not None
         for fact in interpreter.facts_of(stored.record)
+        if fact.type != COUNTED
     ]
     for place in store.events.without_event(places):
         no, _ = interpreter.place_of(place)

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 def recent(args: argparse.Namespace) -> int:
     """Show the newest events of the last hours."""
     if args.limit < 1 or args.hours <= 0:
-        raise BadInput(
-            "--limit and --hours must be more than nothing.", "limpet recent --hours 24 --limit 50"
-        )
+        raise BadInput("--limit and --hours must be more than nothing.", "limpet recent --hours 24 --limit 50")
     with Memory.open(args.db, args.tz) as memory:
         found = memory.recent(args.hours, args.type, args.limit, now_of(args, memory.settings.zone))
         output.answer(found, form="json" if args.json else "csv" if args.csv else "table")
@@ -33,15 +31,10 @@ def session(args: argparse.Namespace) -> int:
         events, end = memory.session(args.id, children=args.children)
         if args.json:
             over = {"at": days.show(end[0], zone), "how": end[1]} if end else None
-            output.as_json(
-                {"session": args.id, "end": over, "events": [output.event_json(e, zone) for e in events]}
-            )
+            output.as_json({"session": args.id, "end": over, "events": [output.event_json(e, zone) for e in events]})
             return 0
         output.table(events, zone, agent=False)
-        output.say(
-            f"{len(events):,} events; "
-            + (f"{end[1]}, {output.moment(end[0], zone)}" if end else "no end seen")
-        )
+        output.say(f"{len(events):,} events; " + (f"{end[1]}, {output.moment(end[0], zone)}" if end else "no end seen"))
     return 0
 
 
@@ -69,7 +62,5 @@ def now_of(args: argparse.Namespace, zone: str) -> int:
         return clock.now_ms()
     at_ms, flag = days.instant(args.now, 0, zone)
     if flag.startswith("time_"):
-        raise BadInput(
-            f"--now {json.dumps(args.now)} is no time.", "For example --now 2026-10-26T09:00:00+01:00"
-        )
+        raise BadInput(f"--now {json.dumps(args.now)} is no time.", "For example --now 2026-10-26T09:00:00+01:00")
     return at_ms

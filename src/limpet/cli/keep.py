@@ -62,9 +62,7 @@ def doctor(args: argparse.Namespace) -> int:
                 output.data(f"{'ok    ' if ok else 'BROKEN'}  {what:<12} {found}")
             for name, origin in memory.settings.origins.items():
                 value = getattr(memory.settings, name)
-                output.data(
-                    f"setting {name:<18} {value}  ({origin.kind}{' ' + origin.name if origin.name else ''})"
-                )
+                output.data(f"setting {name:<18} {value}  ({origin.kind}{' ' + origin.name if origin.name else ''})")
     return CheckFailed.exit_status if broken else 0
 
 
@@ -88,9 +86,7 @@ def verify(args: argparse.Namespace) -> int:
             for fault in verdict.faults:
                 output.data(fault)
             judged = f"{len(verdict.faults):,} faults" if verdict.faults else "no fault"
-            output.data(
-                f"{verdict.records:,} records, {verdict.events:,} events, {judged}; head {verdict.head}"
-            )
+            output.data(f"{verdict.records:,} records, {verdict.events:,} events, {judged}; head {verdict.head}")
     return CheckFailed.exit_status if verdict.faults else 0
 
 
@@ -100,9 +96,7 @@ def rebuild(args: argparse.Namespace) -> int:
     with Memory.open(args.db) as memory:
         count = memory.rebuild(progress)
         progress.end()
-        output.as_json({"events": count}) if args.json else output.data(
-            f"{count:,} events made again from the ledger"
-        )
+        output.as_json({"events": count}) if args.json else output.data(f"{count:,} events made again from the ledger")
     return 0
 
 
@@ -111,9 +105,7 @@ def drain(args: argparse.Namespace) -> int:
     with Memory.open(args.db) as memory:
         memory.refresh()
         pending = memory.watched().pending
-        output.as_json({"pending_bytes": pending}) if args.json else output.data(
-            f"{pending:,} bytes still wait"
-        )
+        output.as_json({"pending_bytes": pending}) if args.json else output.data(f"{pending:,} bytes still wait")
     return 0
 
 

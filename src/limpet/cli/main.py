@@ -60,9 +60,7 @@ def _add(p: argparse.ArgumentParser) -> None:
 
 
 def _import(p: argparse.ArgumentParser) -> None:
-    p.add_argument(
-        "path", nargs="+", help="hook lines, transcripts, the script's database, or a folder of these"
-    )
+    p.add_argument("path", nargs="+", help="hook lines, transcripts, the script's database, or a folder of these")
 
 
 def _export(p: argparse.ArgumentParser) -> None:
@@ -105,12 +103,8 @@ COMMANDS: dict[str, Command] = {
         _demo,
         True,
     ),
-    "recent": Command(
-        "ask:recent", "the newest events", "limpet recent --hours 48 --type tool_call", _recent, True
-    ),
-    "session": Command(
-        "ask:session", "a session's timeline", "limpet session 7f3c... --children", _session, True
-    ),
+    "recent": Command("ask:recent", "the newest events", "limpet recent --hours 48 --type tool_call", _recent, True),
+    "session": Command("ask:session", "a session's timeline", "limpet session 7f3c... --children", _session, True),
     "show": Command(
         "ask:show", "one event with its full body and every record behind it", "limpet show 4096", _show, True
     ),
@@ -143,9 +137,7 @@ COMMANDS: dict[str, Command] = {
         "keep:doctor", "walk the whole chain from hook to answer and name the broken link", "limpet doctor"
     ),
     "verify": Command("keep:verify", "check the ledger's chain and the events against it", "limpet verify"),
-    "rebuild": Command(
-        "keep:rebuild", "make the events and the text index again from the ledger", "limpet rebuild"
-    ),
+    "rebuild": Command("keep:rebuild", "make the events and the text index again from the ledger", "limpet rebuild"),
     "drain": Command("keep:drain", "take in what is pending", "limpet drain"),
 }
 

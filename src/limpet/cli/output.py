@@ -167,9 +167,7 @@ def bounds(found: Answer) -> None:
     say(f"{words} ({found.query.zone})")
     for gap in coverage.gaps[:5]:
         until = "now" if gap.to_ms is None else moment(gap.to_ms, found.query.zone)
-        say(
-            f"  {gap.source}, {moment(gap.from_ms, found.query.zone)} to {until}: {text.one_line(gap.why, 200)}"
-        )
+        say(f"  {gap.source}, {moment(gap.from_ms, found.query.zone)} to {until}: {text.one_line(gap.why, 200)}")
     if coverage.pending:
         say(f"  {coverage.pending:,} bytes still wait in the spool")
 
@@ -181,9 +179,7 @@ def rows(found: Answer) -> None:
         out.writerow(["key", "count"])
         out.writerows(found.groups)
         return
-    out.writerow(
-        ["id", "time", "type", "agent", "session", "tool", "status", "duration_ms", "summary", "error"]
-    )
+    out.writerow(["id", "time", "type", "agent", "session", "tool", "status", "duration_ms", "summary", "error"])
     for e in found.events:
         shown = days.show(e.at_ms, found.query.zone)
         cells = [e.id, shown, e.type, e.agent, e.session, e.tool, e.status, e.duration_ms, e.summary, e.error]
@@ -213,11 +209,7 @@ def line(event: Event, zone: str, width: int, *, agent: bool = True) -> str:
     )
     who = f"{text.one_line(event.agent or 'unknown', 12):<10} " if agent else ""
     head = f"{event.id:>10}  {moment(event.at_ms, zone)}  {who}{_kind(event):<12} {what:<11} "
-    took = (
-        f" [{event.duration_ms / 1000:.1f} s]"
-        if event.duration_ms is not None and event.duration_ms >= 1000
-        else ""
-    )
+    took = f" [{event.duration_ms / 1000:.1f} s]" if event.duration_ms is not None and event.duration_ms >= 1000 else ""
     rest = event.summary + (f" -- {event.error}" if event.error and event.error not in event.summary else "")
     said = text.one_line(rest, max(20, width - len(head) - len(took)))
     return _coloured(head, event.status) + said + took

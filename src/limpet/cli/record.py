@@ -56,8 +56,7 @@ def export(args: argparse.Namespace) -> int:
         else:
             found = memory.every(Query(filters=filters, noise=True, zone=memory.settings.zone))
             lines = (
-                {**output.event_json(e, memory.settings.zone), "details": e.details, "tags": e.tags}
-                for e in found
+                {**output.event_json(e, memory.settings.zone), "details": e.details, "tags": e.tags} for e in found
             )
         for line in lines:
             sys.stdout.write(jsonline.dump(line).decode("utf-8") + "\n")
@@ -70,9 +69,7 @@ def setup(args: argparse.Namespace) -> int:
     if args.command == "remove":
         plan = openclaw.plan_removal(chosen.state)
     else:
-        plan = openclaw.plan_setup(
-            chosen.state, openclaw.plugin_folder(), [*limpet_command(), "run", "--until-eof"]
-        )
+        plan = openclaw.plan_setup(chosen.state, openclaw.plugin_folder(), [*limpet_command(), "run", "--until-eof"])
     for change in plan.changes:
         output.data(change)
     if not plan.changes:
@@ -106,9 +103,7 @@ def _details(said: str | None) -> Any:
     try:
         return jsonline.parse(said.encode("utf-8", "surrogateescape"))
     except ValueError as error:
-        raise BadInput(
-            f"--details is no JSON: {error}", """For example --details '{"port": 9443}'"""
-        ) from error
+        raise BadInput(f"--details is no JSON: {error}", """For example --details '{"port": 9443}'""") from error
 
 
 def _record_line(record: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ the codex harness's (`function_call` items), see field case F36.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from limpet import jsonline, text
@@ -39,14 +40,35 @@ def facts_of_message(saying: Saying, message: Mapping[str, Any], entry: str = ""
     here = saying.at(message.get("timestamp"))
     if role in RESULT_ROLES:
         return [ended(here, message, 0, entry)]
+    if role == "custom":
+        return _custom(here, message, entry)
+    if role == "user":
+        here = replace(here, run=name(message.get("idempotencyKey")).removesuffix(":user"))
     calls = list(_blocks(here, message, entry))
     said = text.plain(_spoken(message.get("content")))
-    facts = (
-        []
-        if not said.strip() and (calls or role == "assistant")
-        else [_message(here, message, role, said, entry)]
-    )
+    facts = [] if not said.strip() and (calls or role == "assistant") else [_message(here, message, role, said, entry)]
     return [*facts, *_run(here, message, role), *calls]
+
+
+NESTED = "openclaw.nested-tool.v1"
+"""A message that OpenClaw writes for a tool that was reached through the tool `tool_call`: the whole call in one."""
+
+
+def _custom(saying: Saying, message: Mapping[str, Any], entry: str) -> list[Fact]:
+    """Return a nested tool call from its message; other custom messages are notes of the runtime to itself."""
+    details = mapping(message.get("details"))
+    if message.get("customType") != NESTED or not details:
+        return []
+    run = name(details.get("runId"))
+    here = replace(saying, run=run) if run else saying
+    tool, params = name(details.get("toolName")), details.get("input")
+    said = {"toolCallId": details.get("toolCallId"), "toolName": tool, "details": {}}
+    result = mapping(details.get("result"))
+    said |= {"content": result.get("content"), "details": mapping(result.get("details"))}
+    said |= {k: details[k] for k in ("isError", "error", "durationMs") if details.get(k) is not None}
+    # It is written after the call's end was told, so it is one more end and not a beginning.
+    over = ended(here, said, 0, entry)
+    return [replace(over, summary=summary_of_call(tool, params), text=f"{tool} {text.plain(params)} {over.text}")]
 
 
 def begun(saying: Saying, block: Mapping[str, Any], part: int, entry: str = "") -> Fact:
@@ -61,9 +83,7 @@ def begun(saying: Saying, block: Mapping[str, Any], part: int, entry: str = "") 
 
 def ended(saying: Saying, said: Mapping[str, Any], part: int, entry: str = "") -> Fact:
     """Return the end of a tool call from a message or block that holds its result."""
-    call = next(
-        (name(said[k]) for k in ("toolCallId", "tool_use_id", "tool_call_id", "call_id") if said.get(k)), ""
-    )
+    call = next((name(said[k]) for k in ("toolCallId", "tool_use_id", "tool_call_id", "call_id") if said.get(k)), "")
     content = said.get("content", said.get("output"))
     verdict: dict[str, Any] = {k: v for k, v in said.items() if k not in ("content", "role", "status")}
     verdict["result"] = content if isinstance(content, dict | str) else {"content": content}
@@ -82,7 +102,7 @@ def ended(saying: Saying, said: Mapping[str, Any], part: int, entry: str = "") -
     )  # fmt: skip
 
 
-def call_fact(  # noqa: PLR0913 - a tool call has that many sides
+def call_fact(
     saying: Saying, phase: str, part: int, call: str, tool: str, params: Json, **fields: Any
 ) -> Fact:
     """Return a fact of a tool call; its key is the call's id, none where there is none: a missing id matches nothing."""
@@ -234,6 +254,4 @@ STOPPED = {"aborted": "cancelled", "cancelled": "cancelled"}
 
 def _duration(details: Mapping[str, Any]) -> int | None:
     value = details.get("durationMs")
-    return (
-        int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
-    )
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None

@@ -52,9 +52,7 @@ def script_row(saying: Saying) -> Sequence[Fact]:
     event = saying.event
     details, tags = _opened(event.get("details")), _opened(event.get("tags"))
     kind = name(event.get("event_type")) or "note"
-    at_ms, flag = when(
-        event.get("timestamp"), saying.record.arrived_ms, name(saying.ctx.get("zone")) or "UTC"
-    )
+    at_ms, flag = when(event.get("timestamp"), saying.record.arrived_ms, name(saying.ctx.get("zone")) or "UTC")
     success = mapping(details).get("success")
     summary = name(event.get("summary"))
     return [

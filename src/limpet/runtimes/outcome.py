@@ -24,6 +24,7 @@ WORDS: Mapping[str, str] = {
     "completed": "succeeded",
     "done": "succeeded",
     "finished": "succeeded",
+    "accepted": "succeeded",
     "error": "failed",
     "errored": "failed",
     "failed": "failed",
@@ -31,7 +32,6 @@ WORDS: Mapping[str, str] = {
     "running": "started",
     "started": "started",
     "pending": "started",
-    "accepted": "started",
     "in_progress": "started",
     "backgrounded": "started",
     "cancelled": "cancelled",
@@ -93,9 +93,7 @@ def words_of(value: Json) -> str:
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, dict):
-        message = next(
-            (value[k] for k in ("message", "error", "detail", "reason", "code") if value.get(k)), None
-        )
+        message = next((value[k] for k in ("message", "error", "detail", "reason", "code") if value.get(k)), None)
         return words_of(message) if message is not None else json.dumps(value, ensure_ascii=False)
     return "" if value is None or isinstance(value, bool) else str(value)
 
@@ -135,9 +133,7 @@ def _unfolded(result: Json) -> Json:
 
 
 def _stopped(layers: tuple[Mapping[str, Any], ...]) -> str:
-    if any(
-        layer.get(name) is True for layer in layers for name in ("timedOut", "timed_out", "noOutputTimedOut")
-    ):
+    if any(layer.get(name) is True for layer in layers for name in ("timedOut", "timed_out", "noOutputTimedOut")):
         return "timed_out"
     words = {_word(layer) for layer in layers}
     return next((word for word in ("timed_out", "blocked", "cancelled", "interrupted") if word in words), "")

@@ -73,9 +73,7 @@ class SpoolSource:
             room -= chunk.end - offset
             if chunk.end != offset:
                 moved[segment.item] = chunk.end
-        return Batch(
-            tuple(records), moved, more=room <= 0 or len(records) >= BATCH_RECORDS, rejects=tuple(rejects)
-        )
+        return Batch(tuple(records), moved, more=room <= 0 or len(records) >= BATCH_RECORDS, rejects=tuple(rejects))
 
     def pending_bytes(self, cursor: Mapping[str, Json], now_ms: int) -> int:
         """Return how many bytes wait that were not yet committed."""
@@ -92,9 +90,7 @@ class SpoolSource:
 
     def _folders(self) -> Sequence[Path]:
         try:
-            return [
-                Path(entry.path) for entry in os.scandir(self._spool) if entry.is_dir(follow_symlinks=False)
-            ]
+            return [Path(entry.path) for entry in os.scandir(self._spool) if entry.is_dir(follow_symlinks=False)]
         except FileNotFoundError:
             return ()
         except OSError as error:

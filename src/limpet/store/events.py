@@ -26,9 +26,7 @@ TIES = 1 << TIE_BITS
 
 def key_hash(key: str) -> int:
     """Return a join key as a signed 64-bit number; the full keys are compared again when events are made."""
-    return int.from_bytes(
-        hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True
-    )
+    return int.from_bytes(hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True)
 
 
 class EventTable:
@@ -43,10 +41,7 @@ class EventTable:
     def with_keys(self, keys: Iterable[str]) -> set[int]:
         """Return the ids of events that have one of these keys."""
         hashes = [key_hash(key) for key in keys]
-        return {
-            row[0]
-            for row in self._connection.execute(self._sql["events_with_keys"], {"keys": json.dumps(hashes)})
-        }
+        return {row[0] for row in self._connection.execute(self._sql["events_with_keys"], {"keys": json.dumps(hashes)})}
 
     def places(self, ids: Iterable[int]) -> set[int]:
         """Return the places (as event ids) of every fact that these events were made from."""
@@ -71,9 +66,7 @@ class EventTable:
         gone = old - {event.id for event in events}
         self._drop(gone | {event.id for event in events if event.id in where}, where)
         keys = [key_hash(key) for event in events for key in event.keys] if gone else []
-        self._connection.executemany(
-            self._sql["drop_key"], [(key, number) for key in keys for number in gone]
-        )
+        self._connection.executemany(self._sql["drop_key"], [(key, number) for key in keys for number in gone])
         if old:  # a part that was merged may now stand for itself
             self._connection.executemany(self._sql["drop_sighting"], [(event.id,) for event in events])
         for event in events:
@@ -98,10 +91,7 @@ class EventTable:
     def restarted_after(self, event: Event) -> bool:
         """Whether a gateway started, or the session was told of a restart, after this event began."""
         pos = event.at_ms << TIE_BITS | (TIES - 1)
-        return (
-            self._one("started_after", pos=pos) > 0
-            or self._one("notice_after", pos=pos, session=event.session) > 0
-        )
+        return self._one("started_after", pos=pos) > 0 or self._one("notice_after", pos=pos, session=event.session) > 0
 
     def set_status(self, number: int, status: str) -> None:
         """Give an event without an end the status that the evidence allows."""

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
     from limpet.model import Query
 
-FILTERS = frozenset(
-    {"type", "status", "tool", "agent", "session", "run", "call", "actor", "trust", "label", "source"}
-)
+FILTERS = frozenset({"type", "status", "tool", "agent", "session", "run", "call", "actor", "trust", "label", "source"})
 """The filters that are a list of names; `is:error` is one of its own."""
 
 NOISE = ("own", "internal")
@@ -58,9 +56,7 @@ class Finder:
         where, given = self._where(query, positions)
         return [
             (at, n)
-            for at, n in self._connection.execute(
-                self._sql["counts.hour_ms"] + where + self._sql["grouped"], given
-            )
+            for at, n in self._connection.execute(self._sql["counts.hour_ms"] + where + self._sql["grouped"], given)
         ]
 
     def by_id(self, number: int) -> Event | None:
@@ -92,10 +88,6 @@ class Finder:
         """Return (session key, session, run) of each subagent that this session started."""
         return list(self._connection.execute(self._sql["children"], {"session": session, "key": session_key}))
 
-    def audit_counts(self) -> dict[str, int]:
-        """Return how many actions of each kind OpenClaw's audit ledger told of."""
-        return dict(self._connection.execute(self._sql["audit_counts"]).fetchall())
-
     def _rows(self, positions: Sequence[int]) -> Iterator[tuple[int, Event]]:
         text = self._sql["event_columns"] + self._sql["of_positions"]
         for row in self._connection.execute(text, {"positions": json.dumps(list(positions))}):
@@ -106,9 +98,7 @@ class Finder:
         parts = list(self._parts(query, positions, given))
         return (" WHERE " + " AND ".join(parts) if parts else ""), given
 
-    def _parts(
-        self, query: Query, positions: Sequence[int] | None, given: dict[str, object]
-    ) -> Iterator[str]:
+    def _parts(self, query: Query, positions: Sequence[int] | None, given: dict[str, object]) -> Iterator[str]:
         if query.since_ms is not None:
             given["since"] = query.since_ms
             yield self._sql["where.since"]

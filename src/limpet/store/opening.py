@@ -76,9 +76,7 @@ def explained(error: apsw.Error, path: Path) -> Unavailable | BadInput:
     if isinstance(error, apsw.CorruptError):
         return Unavailable(f"{path} is damaged: {error}.", "limpet doctor  says what can be read.", "damaged")
     if isinstance(error, apsw.BusyError):
-        return Unavailable(
-            f"{path} is locked by another program.", "Try again, or end that program.", "locked"
-        )
+        return Unavailable(f"{path} is locked by another program.", "Try again, or end that program.", "locked")
     if isinstance(error, apsw.FullError):
         return Unavailable(
             f"The disk is full: {path} cannot grow.",
@@ -86,9 +84,7 @@ def explained(error: apsw.Error, path: Path) -> Unavailable | BadInput:
             "disk_full",
         )
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError):
-        return Unavailable(
-            f"{path} cannot be opened: {error}.", "Check its owner and permissions.", "no_permission"
-        )
+        return Unavailable(f"{path} cannot be opened: {error}.", "Check its owner and permissions.", "no_permission")
     return Unavailable(f"{path}: {error}.", "limpet doctor", "database")
 
 

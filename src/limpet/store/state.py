@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from limpet.store.sql import queries
@@ -12,8 +14,10 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from limpet.model import Json
+    from limpet.model import Fact, Json
     from limpet.store.names import Names
+
+SLACK_MS = 600_000
 
 
 class Stream(NamedTuple):
@@ -32,6 +36,15 @@ class Stream(NamedTuple):
     def missing(self) -> int:
         """How many numbers between the first and the last were never seen."""
         return max(0, self.high - self.low + 1 - self.records)
+
+
+class Counted(NamedTuple):
+    """How many tool actions and runs the runtime counted, and how many of each no event tells of."""
+
+    actions: int
+    missing_actions: int
+    runs: int
+    missing_runs: int
 
 
 class Watch(NamedTuple):
@@ -55,10 +68,7 @@ class State:
 
     def cursor(self, source: str) -> dict[str, Json]:
         """Return how far a source was read."""
-        return {
-            item: json.loads(value)
-            for item, value in self._connection.execute(self._sql["cursors"], (source,))
-        }
+        return {item: json.loads(value) for item, value in self._connection.execute(self._sql["cursors"], (source,))}
 
     def move(self, source: str, changes: Mapping[str, Json]) -> None:
         """Move a source's cursor; None removes an item."""
@@ -96,9 +106,39 @@ class State:
 
     def streams(self) -> list[Stream]:
         """Return every stream, the one that spoke last at the end."""
-        return [
-            Stream(*row[:7], ended=bool(row[7])) for row in self._connection.execute(self._sql["streams"])
+        return [Stream(*row[:7], ended=bool(row[7])) for row in self._connection.execute(self._sql["streams"])]
+
+    def put_counted(self, facts: Iterable[Fact]) -> None:
+        """Keep what the runtime's audit ledger counted."""
+        code = self._names.code
+        rows = [
+            (
+                f.place[0],
+                f.at_ms,
+                f.summary,
+                code(f.run),
+                code(f.session),
+                code(f.tool),
+                f.call or None,
+                f.status,
+            )
+            for f in facts
         ]
+        self._connection.executemany(self._sql["put_audit"], rows)
+
+    def counted(self, since_ms: int, until_ms: int) -> Counted:
+        """Hold what the audit ledger counted in a span against the events; see Counted."""
+        given = {"since": since_ms, "until": until_ms}
+        actions = Counter(row[0] for row in self._connection.execute(self._sql["audited_calls"], given))
+        runs = {row[0] for row in self._connection.execute(self._sql["audited_runs"], given)}
+        # An event may begin a little before the ledger counts it, so a wider span of events is asked.
+        wider = {"since": (since_ms - SLACK_MS) << 20, "until": (until_ms + SLACK_MS) << 20}
+        calls = Counter(
+            hashlib.sha256(row[0].encode("utf-8", "replace")).hexdigest()
+            for row in self._connection.execute(self._sql["called"], wider)
+        )
+        held = {row[0] for row in self._connection.execute(self._sql["ran"], wider)}
+        return Counted(actions.total(), (actions - calls).total(), len(runs), len(runs - held))
 
     def watched(self, source: str, now_ms: int) -> None:
         """Say that a source was read well."""
@@ -106,9 +146,7 @@ class State:
 
     def failed(self, source: str, now_ms: int, why: str) -> None:
         """Say that a source cannot be read, and why; the first time stays."""
-        self._connection.execute(
-            self._sql["put_watch_failure"], {"source": source, "now_ms": now_ms, "why": why}
-        )
+        self._connection.execute(self._sql["put_watch_failure"], {"source": source, "now_ms": now_ms, "why": why})
 
     def watches(self) -> list[Watch]:
         """Return how each source stands."""

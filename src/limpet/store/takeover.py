@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
-from limpet import jsonline
-from limpet.model import Batch, Record
+from limpet.model import Batch
+from limpet.runtimes.script import script_record
 from limpet.store.sql import queries
 
 if TYPE_CHECKING:
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 
     from limpet.model import Json
 
-COLUMNS = ("id", "timestamp", "session_id", "event_type", "summary", "details", "tags")
-SOURCE = "script"
 PAGE = 1000
 
 
@@ -45,15 +42,3 @@ class TakeOver:
             return Batch(cursor={"rowid": None})
         records = tuple(script_record(row[1:], self._zone, now_ms) for row in rows)
         return Batch(records, {"rowid": rows[-1][0]}, more=True)
-
-
-def script_record(row: tuple[Json, ...], zone: str, now_ms: int) -> Record:
-    """Return the record of one row (the seven columns): its id comes from the row, so that no way in counts it twice."""
-    event = {name: value for name, value in zip(COLUMNS, row, strict=True) if value is not None}
-    event = {name: value.hex() if isinstance(value, bytes) else value for name, value in event.items()}
-    digest = hashlib.sha256(b"script\n" + jsonline.canonical(event)).hexdigest()[:32]
-    body = {"hook": "script_row", "ts": event.get("timestamp"), "ctx": {"zone": zone}, "event": event}
-    number = event.get("id")
-    return Record(
-        digest, SOURCE, "script", number if isinstance(number, int) else 0, "script_row", body, now_ms
-    )

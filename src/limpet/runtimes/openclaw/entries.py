@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from limpet import text
+from limpet.model import COUNTED
 from limpet.runtimes.messages import begun, ended, facts_of_message
 from limpet.runtimes.saying import mapping, name
 
@@ -60,17 +61,40 @@ def session_window(saying: Saying) -> Sequence[Fact]:
     facts = []
     if started is not None:
         facts.append(
-            saying.at(started).fact(
-                "session", "start", 0, *keys, status="started", summary="session started", **made
-            )
+            saying.at(started).fact("session", "start", 0, *keys, status="started", summary="session started", **made)
         )
     if over is not None:
         reason = name(event.get("reason"))
         words = f"session ended ({reason})" if reason else "session ended"
-        facts.append(
-            saying.at(over).fact("session", "end", 1, *keys, status="succeeded", summary=words, **made)
-        )
+        facts.append(saying.at(over).fact("session", "end", 1, *keys, status="succeeded", summary=words, **made))
     return facts
+
+
+def audit_event(saying: Saying) -> Sequence[Fact]:
+    """Return what OpenClaw's audit ledger counted; `call` is the SHA-256 that it keeps of a tool call's id."""
+    row = saying.event
+    here = saying.at(row.get("occurred_at"))
+    digest = name(row.get("tool_call_id")).removeprefix("sha256:")
+    return [
+        here.fact(
+            COUNTED, "whole", 0, call=digest, tool=name(row.get("tool_name")), status=name(row.get("status")), summary=name(row.get("action"))
+        )
+    ]  # fmt: skip
+
+
+def gateway_log(saying: Saying) -> Sequence[Fact]:
+    """Return an error that the gateway logged and no hook tells of: a channel, a plugin, a start that failed."""
+    event = saying.event
+    if event.get("level") not in ("error", "fatal", "warn"):
+        return ()
+    part, said = name(event.get("subsystem")) or "gateway", text.plain(event.get("message"))
+    line = text.one_line(f"{part}: {said}", 300)
+    return [
+        saying.fact(
+            "error", "whole", 0, actor="system", trust="system", summary=line, error=text.one_line(said, 500), text=f"{part} {said}",
+            details={"level": event.get("level"), "subsystem": part},
+        )
+    ]  # fmt: skip
 
 
 def _located(saying: Saying) -> Saying:
@@ -146,5 +170,7 @@ READERS: Mapping[str, Callable[[Saying], Sequence[Fact]]] = {
 ENTRIES: Mapping[str, Callable[[Saying], Sequence[Fact]]] = {
     "transcript_line": transcript_line,
     "session_window": session_window,
+    "audit_event": audit_event,
+    "gateway_log": gateway_log,
 }
 """Each kind of record that is made from OpenClaw's own files, and what it means."""

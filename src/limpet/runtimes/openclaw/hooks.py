@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from limpet import text
+from limpet.model import UNWRITTEN
 from limpet.runtimes.messages import call_fact, facts_of_message, summary_of_call
 from limpet.runtimes.outcome import outcome_of, status_word, words_of
 from limpet.runtimes.saying import mapping, name
@@ -19,6 +21,8 @@ HOOK_RANK = 2
 """A hook saw the thing itself; a transcript was written about it afterwards."""
 
 SUMMARY_CHARS = 200
+COMPACTING = ":compaction:"
+"""Stands in the id of what is no run of the agent: the model call that shrinks its prompt."""
 
 
 def before_tool_call(saying: Saying) -> Sequence[Fact]:
@@ -44,7 +48,21 @@ def after_tool_call(saying: Saying) -> Sequence[Fact]:
 
 def before_message_write(saying: Saying) -> Sequence[Fact]:
     """Return what a message says that is about to be written to the transcript."""
-    return facts_of_message(saying, mapping(saying.event.get("message")))
+    message = mapping(saying.event.get("message"))
+    facts = facts_of_message(saying, message)
+    if is_prompt(message):
+        return [replace(f, label="internal", flags=(*f.flags, UNWRITTEN)) if f.type == "message" else f for f in facts]
+    return facts
+
+
+def is_prompt(message: Mapping[str, Any]) -> bool:
+    """Whether a user's message is the runtime's own prompt to the model: a retry, a subagent's result to be relayed.
+
+    The hook tells of it, and the transcript never gets it (seen in a real gateway). What a user says comes with a key or
+    with OpenClaw's own field; if a transcript does hold the message, it is one of the user's all the same.
+    """
+    marks = message.get("idempotencyKey") or message.get("__openclaw")
+    return message.get("role") == "user" and isinstance(message.get("content"), list) and not marks
 
 
 def message_received(saying: Saying) -> Sequence[Fact]:
@@ -83,10 +101,8 @@ def model_call_started(saying: Saying) -> Sequence[Fact]:
     """Return the start of a model call, and of its run where it is the first one."""
     call = name(saying.event.get("callId"))
     facts = [_model_call(saying, "start")]
-    if saying.run and call.endswith(":model:1"):
-        facts.append(
-            saying.fact("run", "start", 1, f"run:{saying.run}", actor="agent", trust="agent", rank=HOOK_RANK)
-        )
+    if saying.run and call.endswith(":model:1") and COMPACTING not in saying.run:
+        facts.append(saying.fact("run", "start", 1, f"run:{saying.run}", actor="agent", trust="agent", rank=HOOK_RANK))
     return facts
 
 
@@ -99,9 +115,7 @@ def model_call_ended(saying: Saying) -> Sequence[Fact]:
     if failed and status == "succeeded":
         status = "failed"
     error = name(event.get("errorCategory")) or words_of(event.get("error"))
-    return [
-        _model_call(saying, "end", status=status, error=error, duration_ms=_number(event.get("durationMs")))
-    ]
+    return [_model_call(saying, "end", status=status, error=error, duration_ms=_number(event.get("durationMs")))]
 
 
 def agent_end(saying: Saying) -> Sequence[Fact]:
@@ -160,9 +174,7 @@ def after_compaction(saying: Saying) -> Sequence[Fact]:
     """Return the end of a compaction of the prompt."""
     counts = {k: v for k, v in saying.event.items() if k.endswith("Count") and isinstance(v, int)}
     words = ", ".join(f"{k} {v}" for k, v in sorted(counts.items()))
-    return [
-        _compaction(saying, "end", f"prompt compacted{f' ({words})' if words else ''}", status="succeeded")
-    ]
+    return [_compaction(saying, "end", f"prompt compacted{f' ({words})' if words else ''}", status="succeeded")]
 
 
 def subagent_spawned(saying: Saying) -> Sequence[Fact]:
@@ -230,9 +242,7 @@ def gateway_start(saying: Saying) -> Sequence[Fact]:
 
 def gateway_stop(saying: Saying) -> Sequence[Fact]:
     """Return a stop of the gateway, with its reason."""
-    return [
-        _gateway(saying, f"gateway stopped ({name(saying.event.get('reason')) or 'no reason given'})", "stop")
-    ]
+    return [_gateway(saying, f"gateway stopped ({name(saying.event.get('reason')) or 'no reason given'})", "stop")]
 
 
 HOOKS: Mapping[str, Callable[[Saying], Sequence[Fact]]] = {
@@ -267,11 +277,7 @@ def _tool(saying: Saying) -> str:
 
 
 def _number(value: Json) -> int | None:
-    return (
-        round(value)
-        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-        else None
-    )
+    return round(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _from(saying: Saying) -> Json:

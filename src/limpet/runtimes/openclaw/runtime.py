@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from limpet.runtimes.openclaw import layout
 from limpet.runtimes.openclaw.archives import ArchiveSource
 from limpet.runtimes.openclaw.audit import AuditSource
-from limpet.runtimes.openclaw.gatewaylog import GatewayLogSource
+from limpet.runtimes.openclaw.gatewaylog import LogSource
 from limpet.runtimes.openclaw.transcripts import TranscriptSource
 
 if TYPE_CHECKING:
@@ -38,5 +38,12 @@ class OpenClaw:
                     ArchiveSource(self._state, agent),
                 ]
         if found and not self._shared:
-            self._shared = [AuditSource(self._state), GatewayLogSource(self._state)]
+            self._shared = [AuditSource(self._state), LogSource(self._state)]
         return [*(source for agent in found for source in self._agents[agent]), *self._shared]
+
+    def _of_agent(self, agent: str) -> list[Source]:
+        database = layout.transcript_database(self._state, agent)
+        return [
+            TranscriptSource(agent, database),
+            ArchiveSource(agent, layout.sessions_folder(self._state, agent), database),
+        ]

@@ -199,8 +199,16 @@ WHERE type = (SELECT id FROM name WHERE value = 'subagent')
 SELECT min(pos) >> 20, max(pos) >> 20, count(*) FROM event
 -- name: last_record
 SELECT max(arrived_ms), count(*), max(no) FROM record
--- name: audit_counts
-SELECT action, count(*) FROM audit GROUP BY action ORDER BY action
+-- name: audited_calls
+SELECT call FROM audit WHERE action = 'tool.action.started' AND call IS NOT NULL AND at_ms >= :since AND at_ms < :until
+-- name: audited_runs
+SELECT DISTINCT run.value FROM audit JOIN name run ON run.id = audit.run
+WHERE action = 'agent.run.started' AND at_ms >= :since AND at_ms < :until
+-- name: called
+SELECT call FROM event WHERE call IS NOT NULL AND type = (SELECT id FROM name WHERE value = 'tool_call') AND pos >= :since AND pos < :until
+-- name: ran
+SELECT DISTINCT run.value FROM event JOIN name run ON run.id = event.run
+WHERE type = (SELECT id FROM name WHERE value = 'run') AND pos >= :since AND pos < :until
 -- name: has_script_table
 SELECT count(*) FROM sqlite_schema WHERE name = 'script_events' AND type = 'table'
 -- name: script_rows
