@@ -12,7 +12,7 @@ import shutil
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 import apsw
@@ -20,7 +20,7 @@ import apsw
 from limpet.errors import Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 T = TypeVar("T")
 
@@ -98,8 +98,8 @@ class ForeignDatabase:
 
         With a write-ahead log and its index: through the index, itself read-only (`readonly_shm`); this also
         works when the owner was killed. Without a log the file alone is complete. With a log but no index
-        nobody has it open, and SQLite would make an index there, a file of ours that could lock the owner out:
-        so look at a copy.
+        nobody has it open, and SQLite would make an index there, a file of ours that could lock the owner
+        out: so look at a copy.
         """
         log = signature[1]
         if not _has_log_mode(self.path):
@@ -146,6 +146,14 @@ class ForeignDatabase:
         if self._busy > PATIENCE:
             busy = f"{self.path} was busy {self._busy} times in a row."
             raise Unavailable(busy, "Its owner is at work on it; Limpet goes on trying.", "busy")
+
+
+def named(cursor: apsw.Cursor) -> Iterator[dict[str, Any]]:
+    """Give the rows of a statement with the names of their columns."""
+    names: list[str] = []
+    for row in cursor:
+        names = names or [column[0] for column in cursor.get_description()]
+        yield dict(zip(names, row, strict=True))
 
 
 def _connect(path: Path, query: str) -> apsw.Connection:
