@@ -64,6 +64,6 @@ def process_start(pid: int) -> str | None:
 def pid_space() -> str:
     """Return the name of this process's space of process ids (a container has its own), or "" where there is none."""
     try:
-        return os.readlink("/proc/self/ns/pid")
+        return str(Path("/proc/self/ns/pid").readlink())
     except OSError:
         return ""

@@ -49,7 +49,7 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Whether Limpet is recording: `ok` or not, one sentence, what it cannot see, and since when it has been watching."""
+    """Whether Limpet is recording: `ok` or not, one sentence, what it cannot see, since when it watches."""
 
     ok: bool
     state: str

@@ -26,7 +26,7 @@ PATIENCE_S = 5.0
 
 
 def address_of(path: Path) -> Path:
-    """Return where the socket of this name really lies: there, or, where that is too long, in a private short folder."""
+    """Return where the socket of this name really lies: there, or, where that is too long, in a short folder."""
     if len(os.fsencode(path)) <= LONGEST_PATH:
         return path
     short = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]

@@ -76,7 +76,7 @@ def events_of(facts: Iterable[Fact]) -> list[Event]:
 
 
 def status_without_end(kind: str, *, ended: bool, restarted: bool) -> str:
-    """Return the status of something that has no end: `ended` that its run did, `restarted` that a gateway started later."""
+    """Return the status of what has no end: `ended` that its run did, `restarted` that a gateway started later."""
     if ended and kind != "run":
         return "unknown"
     return "interrupted" if restarted else "started"
@@ -92,7 +92,8 @@ def _components(facts: Iterable[Fact]) -> Iterator[list[Fact]]:
             key = parent[key]
         return key
 
-    keyed, alone = [], []
+    keyed: list[Fact] = []
+    alone: list[Fact] = []
     for fact in facts:
         (keyed if fact.keys else alone).append(fact)
         for key in fact.keys:
@@ -177,7 +178,7 @@ def _in_order(facts: list[Fact]) -> Iterator[list[Fact]]:
 
 
 def _without_copies(facts: list[Fact]) -> Iterator[list[Fact]]:
-    """Yield the facts in order, those of one copied transcript entry together (a resumed session repeats the old one)."""
+    """Yield the facts in order, those of one copied transcript entry together (a resumed session repeats them)."""
     by_entry: dict[str, list[Fact]] = {}
     for number, fact in enumerate(sorted(facts, key=_source_order)):
         by_entry.setdefault(fact.entry or f"#{number}", []).append(fact)
@@ -286,7 +287,7 @@ def _is_open(kind: str, facts: list[Fact], ends: list[Fact]) -> bool:
 
 
 def _final(ends: list[Fact]) -> Fact | None:
-    """Return the fact that says how it ended: of the best witnesses the last one that says so, in its source's order."""
+    """Return the fact that says how it ended: of the best witnesses, the last that says so in its source's order."""
     telling = [fact for fact in ends if fact.status]
     if not telling:
         return ends[0] if ends and ends[0].phase == "whole" else None

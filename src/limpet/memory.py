@@ -1,4 +1,4 @@
-"""Memory: the full Python API. It puts settings, store, recorder and readers together; the command line stands on it."""
+"""Memory: the full Python API. It puts settings, store, recorder and readers together, under the command line."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Imported:
 
 
 class Memory:
-    """One database, opened for reading; what is pending is taken in first, so answers are fresh without a sidecar too."""
+    """One database, opened for reading; what is pending is taken in first, so answers are fresh."""
 
     def __init__(self, settings: Settings) -> None:
         """Use these settings; `Memory.open()` settles them itself."""

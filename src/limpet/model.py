@@ -105,8 +105,8 @@ class Fact:
     """What one record says about one thing that happened: a part of an event.
 
     Facts of the same `type` that share a key are about the same thing; `place` is (record number, part).
-    `phase` is `start`, `end` or `whole`; `rank` says how good the witness is; `entry` is the identity of the statement in
-    a transcript, which a copy of it shares. Empty strings and None mean "this record does not say".
+    `phase` is `start`, `end` or `whole`; `rank` says how good the witness is; `entry` is the identity of the
+    statement in a transcript, which a copy of it shares. Empty strings and None mean "this record does not say".
     """
 
     place: tuple[int, int]
@@ -176,9 +176,10 @@ class Event:
 class Query:
     """A question, understood. `docs/how-it-works.md` gives the filter form.
 
-    Times are epoch milliseconds, UTC: `since_ms` included, `until_ms` excluded. In each `(name, values, negated)` filter
-    the values are alternatives; the filters and all else are joined by AND. The filter `is:error` stands for status
-    `failed` or `timed_out`, or type `error`. `words` (each a word or a phrase) are full text; `without` must not appear.
+    Times are epoch milliseconds, UTC: `since_ms` included, `until_ms` excluded. In each `(name, values, negated)`
+    filter the values are alternatives; the filters and all else are joined by AND. The filter `is:error` stands for
+    status `failed` or `timed_out`, or type `error`. `words` (each a word or a phrase) are full text; `without` must
+    not appear.
     `by` groups; `count` counts the different sessions, agents, tools or runs instead of the events. `take` above 0:
     only that many, in the order of `sort`, are what was asked for ("the last 5"). `limit` and `offset` only say what is
     shown. `noise` lets events with a noise label in. `note` says what had to be decided to understand the question.

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from limpet import coverage, days
 from limpet.errors import NotFound
-from limpet.model import Answer
+from limpet.model import Answer, Query
 from limpet.store import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from limpet.model import Event, Query
+    from limpet.model import Event
     from limpet.store.sqlite import SqliteStore
 
 FIRST, LAST = -(1 << 62), 1 << 62
@@ -38,8 +38,6 @@ def session(store: SqliteStore, name: str, *, children: bool, limit: int) -> Seq
     Raises NotFound for a session that no event names. A call belongs to the run that made it: where a subagent's run
     carries its parent's session, the run decides (field case F80).
     """
-    from limpet.model import Query
-
     mine = Query(filters=(("session", (name,), False),), sort="oldest", limit=limit, noise=True)
     events = store.find.page(mine)
     if not events:

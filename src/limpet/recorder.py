@@ -41,8 +41,8 @@ class Recorder:
     def take(self, source: Source, now_ms: int) -> tuple[int, bool]:
         """Read a source once and commit what it gave; return how many records were new and whether there is more.
 
-        Raises Unavailable when the store cannot take it (nothing is lost: the cursor has not moved). A source that cannot
-        be read is remembered as such, with its reason, and stops nothing.
+        Raises Unavailable when the store cannot take it (nothing is lost: the cursor has not moved). A source that
+        cannot be read is remembered as such, with its reason, and stops nothing.
         """
         cursor = self._cursors.setdefault(source.key, self._store.state.cursor(source.key))
         try:
@@ -146,7 +146,7 @@ class Recorder:
         self._texts.update((event.id, event.text) for event in events)
 
     def _gather(self, facts: dict[tuple[int, int], Fact]) -> set[int]:
-        """Add to `facts` all that share a key with them, directly or through others; return the events they now make."""
+        """Add to `facts` all that share a key with them, directly or through others; return their present events."""
         asked: set[str] = set()
         old: set[int] = set()
         while new := {f"{fact.type} {key}" for fact in facts.values() for key in fact.keys} - asked:
@@ -172,7 +172,7 @@ class Recorder:
         return facts
 
     def _settle(self, events: Sequence[Event]) -> None:
-        """Give what has no end the status that the evidence allows: what is new, and what this batch throws light on."""
+        """Give what has no end the status that the evidence allows: the new, and what this batch throws light on."""
         table = self._store.events
         waiting = {event.id for event in events if event.open}
         if any(event.type == "gateway" or "restart" in event.flags for event in events):

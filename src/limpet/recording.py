@@ -30,7 +30,7 @@ SPOOL_ROUNDS = 8
 
 
 class Lock:
-    """The kernel lock: whoever holds it is the recorder; it goes with the process, however that ends (field case F66)."""
+    """The kernel lock: whoever holds it is the recorder; it goes with the process (field case F66)."""
 
     def __init__(self, path: Path) -> None:
         """Name the lock's file."""
@@ -38,7 +38,7 @@ class Lock:
         self._fd = -1
 
     def take(self) -> bool:
-        """Take the lock without waiting; False when another process holds it. Raises Unavailable when it cannot be made."""
+        """Take the lock without waiting; False when another process holds it. Raises Unavailable when it cannot."""
         try:
             make_private(self._path.parent)
             fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

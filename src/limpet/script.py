@@ -1,8 +1,8 @@
 """The six functions of the well-known 150-line script, with its signatures and results, on Limpet's memory.
 
-They never load APSW: two SQLite libraries must not have the same file open in one process (closing one drops the other's
-locks). They write to the spool, let the sidecar or a child process take that in, and read with the standard `sqlite3`,
-read-only.
+They never load APSW: two SQLite libraries must not have the same file open in one process (closing one drops
+the other's locks). They write to the spool, let the sidecar or a child process take that in, and read with the
+standard `sqlite3`, read-only.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a value came from: `flag`, `environment`, `file`, `openclaw`, `machine` or `default`, and its name there."""
+    """Where a value came from: `flag`, `environment`, `file`, `openclaw`, `machine`, `default`; and its name there."""
 
     kind: str
     name: str = ""
@@ -108,7 +108,7 @@ def for_child(settings: Settings) -> Mapping[str, str]:
 def user_home(env: Mapping[str, str]) -> Path:
     """Return the user's home, from the password file where HOME is missing or no absolute path (field case F71)."""
     home = env.get("HOME", "")
-    if os.path.isabs(home):
+    if Path(home).is_absolute():
         return Path(home)
     return Path(pwd.getpwuid(os.getuid()).pw_dir)
 
@@ -116,7 +116,7 @@ def user_home(env: Mapping[str, str]) -> Path:
 def _absolute(value: str, env: Mapping[str, str]) -> Path:
     if value == "~" or value.startswith("~/"):
         return user_home(env) / value[2:]
-    return Path(os.path.abspath(value))
+    return Path(os.path.abspath(value))  # noqa: PTH100 - a link stays the name that the user gave
 
 
 def _state(env: Mapping[str, str], origins: dict[str, Origin]) -> Path:
@@ -184,7 +184,7 @@ def _zone(
 
 def _machine_zone() -> str:
     try:
-        target = os.readlink("/etc/localtime")
+        target = str(Path("/etc/localtime").readlink())
     except OSError:
         return ""
     return target.partition("zoneinfo/")[2]

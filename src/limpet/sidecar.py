@@ -74,7 +74,9 @@ class Sidecar:
                 self._cheer()
             except LimpetError as error:
                 self._complain(error)
-                recording = _closed(recording)
+                if recording is not None:
+                    recording.close()
+                recording = None
                 more = False
                 self._stop.wait(RETRY_S)
             ticks += 1
@@ -137,8 +139,3 @@ class Sidecar:
             ready, _, _ = select.select([sys.stdin.fileno()], [], [], 1.0)
             if ready and not os.read(sys.stdin.fileno(), 4096):
                 self.stop()
-
-
-def _closed(recording: Recording | None) -> None:
-    if recording is not None:
-        recording.close()

@@ -23,7 +23,8 @@ def status(args: argparse.Namespace) -> int:
         last = output.moment(health.last_ms, zone) if health.last_ms else None
         if args.json:
             output.as_json(
-                {"ok": health.ok, "state": health.state, "sentence": health.sentence, "since": since, "last_record": last,
+                {"ok": health.ok, "state": health.state, "sentence": health.sentence, "since": since,
+                 "last_record": last,
                  "pending_bytes": watched.pending, "lacks": list(health.lacks), "counts": counts}
             )  # fmt: skip
         else:

@@ -225,9 +225,8 @@ def details(event: Event, records: Sequence[Record], zone: str) -> None:
     """Write everything known of one event, and every record behind it."""
     for name, value in event_json(event, zone).items():
         if value not in (None, [], ""):
-            data(
-                f"{name:<12} {text.clean(json.dumps(value, ensure_ascii=False) if isinstance(value, list) else str(value))}"
-            )
+            said = json.dumps(value, ensure_ascii=False) if isinstance(value, list) else str(value)
+            data(f"{name:<12} {text.clean(said)}")
     for record in records:
         data()
         data(f"record {record.no}  {record.source}  {record.kind}  arrived {moment(record.arrived_ms, zone)}")

@@ -1,7 +1,7 @@
 """What one message of a conversation says happened: a message, tool calls begun, tool calls ended. Pure.
 
-Three dialects: OpenClaw's (`toolCall` blocks, `toolResult` messages), Anthropic's (`tool_use`, `tool_result` blocks) and
-the codex harness's (`function_call` items), see field case F36.
+Three dialects: OpenClaw's (`toolCall` blocks, `toolResult` messages), Anthropic's (`tool_use`, `tool_result` blocks)
+and the codex harness's (`function_call` items), see field case F36.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _custom(saying: Saying, message: Mapping[str, Any], entry: str) -> list[Fact
     run = name(details.get("runId"))
     here = replace(saying, run=run) if run else saying
     tool, params = name(details.get("toolName")), details.get("input")
-    said = {"toolCallId": details.get("toolCallId"), "toolName": tool, "details": {}}
+    said: dict[str, Any] = {"toolCallId": details.get("toolCallId"), "toolName": tool, "details": {}}
     result = mapping(details.get("result"))
     said |= {"content": result.get("content"), "details": mapping(result.get("details"))}
     said |= {k: details[k] for k in ("isError", "error", "durationMs") if details.get(k) is not None}
@@ -102,10 +102,8 @@ def ended(saying: Saying, said: Mapping[str, Any], part: int, entry: str = "") -
     )  # fmt: skip
 
 
-def call_fact(
-    saying: Saying, phase: str, part: int, call: str, tool: str, params: Json, **fields: Any
-) -> Fact:
-    """Return a fact of a tool call; its key is the call's id, none where there is none: a missing id matches nothing."""
+def call_fact(saying: Saying, phase: str, part: int, call: str, tool: str, params: Json, **fields: Any) -> Fact:
+    """Return a fact of a tool call; its key is the call's id, a missing id matches nothing."""
     begins = phase != "end"
     fields.setdefault("text", "")
     fields.setdefault("summary", summary_of_call(tool, params) if begins else "")

@@ -1,4 +1,4 @@
-"""What Limpet's own records mean: events that people and scripts add, rows of the 150-line script, the plugin's gaps."""
+"""What Limpet's own records mean: events that people add, rows of the 150-line script, gaps."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def limpet_add(saying: Saying) -> Sequence[Fact]:
             actor="user", trust=name(event.get("trust")) or "owner",
             summary=text.one_line(name(event.get("summary")), SUMMARY_CHARS),
             details=event.get("details"), tags=event.get("tags"), tool=name(event.get("tool")),
-            text=f"{text.plain(event.get('summary'))} {text.plain(event.get('details'))} {text.plain(event.get('tags'))}",
+            text=" ".join(text.plain(event.get(name)) for name in ("summary", "details", "tags")),
         )
     ]  # fmt: skip
 
 
 def limpet_tool_call(saying: Saying) -> Sequence[Fact]:
-    """Return a tool call logged with `log_tool_call`: a success where its result says `ok`, as users of the script know."""
+    """Return a tool call logged with `log_tool_call`: a success where its result says `ok`."""
     event = saying.event
     tool, result = name(event.get("tool")), mapping(event.get("result"))
     good = bool(result.get("ok"))

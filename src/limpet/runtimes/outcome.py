@@ -56,7 +56,7 @@ SIGINT_EXIT = 130
 ASKING = re.compile(
     r"(?:^|[|;&(]\s*)(?:sudo\s+)?(?:\S*/)?(grep|egrep|fgrep|rg|ag|diff|cmp|test|\[|pgrep|which|expr)(?:\s[^|;&]*)?$"
 )
-"""A command line whose last program answers "no" with exit code 1 (POSIX grep, diff, cmp, test, expr: "EXIT STATUS")."""
+"""A command line whose last program answers "no" with exit code 1 (POSIX: grep, diff, cmp, test, expr)."""
 
 EXIT_NOTE = re.compile(r"\(?(?:Command|Process) exited with code \d+\)?|\(no output\)")
 """What OpenClaw adds to the output of a command; not the command's own words."""
@@ -179,20 +179,18 @@ def _exit_code(layers: tuple[Mapping[str, Any], ...]) -> int | None:
 
 
 def _by_word(said: Mapping[str, Json], layers: tuple[Mapping[str, Any], ...], params: Json) -> Outcome:
+    """Decide by the tool's own word and its exit code; only where both are silent or fine does `isError` count."""
     words = {_word(layer) for layer in layers}
     code = _exit_code(layers)
-    if "failed" in words:
-        return Outcome("failed", _error(said, layers))
     if "started" in words and code is None:
         return Outcome("started")
     if code == SIGINT_EXIT:
         return Outcome("interrupted", _error(said, layers))
-    if code and not _is_answer(code, words, said, params):
-        return Outcome("failed", _error(said, layers) or f"exit status {code}")
+    if "failed" in words or (code and not _is_answer(code, words, said, params)):
+        return Outcome("failed", _error(said, layers) or (f"exit status {code}" if code else ""))
     if any(layer.get(name) is True for layer in layers for name in ("isError", "is_error")):
-        if code == 0 or (code is None and "succeeded" in words):
-            return Outcome("succeeded", "", ("conflict",))
-        return Outcome("failed", _error(said, layers))
+        fine = code == 0 or (code is None and "succeeded" in words)
+        return Outcome("succeeded", "", ("conflict",)) if fine else Outcome("failed", _error(said, layers))
     return Outcome("succeeded", "", ("empty",) if said.get("result", said) is None else ())
 
 

@@ -123,7 +123,7 @@ def _segments_of(folder: Path, now_ms: int) -> Iterator[Segment]:
 
 def _names(folder: Path) -> Sequence[str]:
     try:
-        return os.listdir(folder)
+        return [path.name for path in folder.iterdir()]
     except OSError:
         return ()
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from limpet import jsonline
 from limpet.interpreter import event_id
-from limpet.model import Event
 from limpet.store.sql import queries
 
 if TYPE_CHECKING:
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from limpet.model import Event
     from limpet.store.names import Names
 
 TIE_BITS = 20
@@ -106,8 +106,7 @@ class EventTable:
         self._connection.execute(self._sql["mark_all_stale"])
 
     def _one(self, query: str, **given: object) -> int:
-        row = self._connection.execute(self._sql[query], given).fetchone()
-        return int(row[0])
+        return int(self._connection.execute(self._sql[query], given).get)
 
     def _positions(self, ids: set[int]) -> dict[int, int]:
         rows = self._connection.execute(self._sql["positions"], {"ids": json.dumps(sorted(ids))})
@@ -123,11 +122,11 @@ class EventTable:
         pos = self._position(event, was)
         code = self._names.code
         row = (
-            pos, event.id, event.arrived_ms, code(event.type), code(event.status), code(event.agent), code(event.session),
-            code(event.session_key), code(event.run), event.call or None, code(event.tool), code(event.actor), code(event.trust),
-            code(event.label), event.duration_ms, event.summary, event.error or None,
-            json.dumps(event.flags) if event.flags else None, code(",".join(event.sources)), _json(event.details), _json(event.tags),
-            int(event.open),
+            pos, event.id, event.arrived_ms, code(event.type), code(event.status), code(event.agent),
+            code(event.session), code(event.session_key), code(event.run), event.call or None, code(event.tool),
+            code(event.actor), code(event.trust), code(event.label), event.duration_ms, event.summary,
+            event.error or None, json.dumps(event.flags) if event.flags else None, code(",".join(event.sources)),
+            _json(event.details), _json(event.tags), int(event.open),
         )  # fmt: skip
         self._connection.execute(self._sql["put_event"], row)
         self._connection.execute(self._sql["mark_stale"], (pos,))

@@ -33,7 +33,7 @@ class Finder:
     def count(self, query: Query, positions: Sequence[int] | None = None) -> int:
         """Return the exact number of events that match; `positions` narrows it to hits of the full-text index."""
         where, given = self._where(query, positions)
-        return int(self._connection.execute(self._sql["count_events"] + where, given).fetchone()[0])
+        return int(self._connection.execute(self._sql["count_events"] + where, given).get)
 
     def page(self, query: Query, positions: Sequence[int] | None = None) -> list[Event]:
         """Return the part of the matches that the query's sort, limit and offset name."""
@@ -42,7 +42,7 @@ class Finder:
         text = self._sql["matching"] + where + order + self._sql["page"]
         given = {**given, "limit": query.limit, "offset": query.offset}
         found = [row[0] for row in self._connection.execute(text, given)]
-        by_position = {pos: event for pos, event in self._rows(found)}
+        by_position = dict(self._rows(found))
         return [by_position[pos] for pos in found]
 
     def groups(self, query: Query, positions: Sequence[int] | None = None) -> list[tuple[str, int]]:
@@ -52,7 +52,7 @@ class Finder:
         return [(name or "", n) for name, n in rows]
 
     def times(self, query: Query, positions: Sequence[int] | None = None) -> list[tuple[int, int]]:
-        """Return (quarter of an hour as epoch milliseconds, count) of the matches: every zone's days are made of these."""
+        """Return (quarter of an hour in epoch milliseconds, count): every zone's days are made of these."""
         where, given = self._where(query, positions)
         return [
             (at, n)
@@ -70,13 +70,13 @@ class Finder:
 
     def bounds(self) -> tuple[int | None, int | None, int]:
         """Return the first and the last event's time and how many there are."""
-        row = self._connection.execute(self._sql["bounds"]).fetchone()
-        return row[0], row[1], row[2]
+        first, last, count = self._connection.execute(self._sql["bounds"]).get
+        return first, last, count
 
     def last_record(self) -> tuple[int | None, int, int]:
         """Return when the newest record arrived, how many records there are, and the newest number."""
-        row = self._connection.execute(self._sql["last_record"]).fetchone()
-        return row[0], row[1], row[2] or 0
+        arrived, count, number = self._connection.execute(self._sql["last_record"]).get
+        return arrived, count, number or 0
 
     def next_session(self, event: Event) -> tuple[int, str] | None:
         """Return when, and which, other session went on under the same key after this event."""
@@ -123,13 +123,14 @@ class Finder:
 
 
 def _event(row: Sequence[object]) -> Event:
-    (number, at_ms, arrived_ms, kind, status, agent, session, session_key, run, call, tool, actor, trust, label, duration_ms,
-     summary, error, flags, sources, details, tags, _) = row  # fmt: skip
+    (number, at_ms, arrived_ms, kind, status, agent, session, session_key, run, call, tool, actor, trust, label,
+     duration_ms, summary, error, flags, sources, details, tags, _) = row  # fmt: skip
     given: dict[str, object] = {
-        "id": number, "at_ms": at_ms, "arrived_ms": arrived_ms, "type": kind, "status": status or "", "agent": agent or "",
-        "session": session or "", "session_key": session_key or "", "run": run or "", "call": call or "", "tool": tool or "",
-        "actor": actor or "", "trust": trust or "unknown", "label": label or "", "duration_ms": duration_ms, "summary": summary,
-        "error": error or "", "flags": tuple(json.loads(str(flags))) if flags else (), "sources": tuple(str(sources).split(",")),
+        "id": number, "at_ms": at_ms, "arrived_ms": arrived_ms, "type": kind, "status": status or "",
+        "agent": agent or "", "session": session or "", "session_key": session_key or "", "run": run or "",
+        "call": call or "", "tool": tool or "", "actor": actor or "", "trust": trust or "unknown",
+        "label": label or "", "duration_ms": duration_ms, "summary": summary, "error": error or "",
+        "flags": tuple(json.loads(str(flags))) if flags else (), "sources": tuple(str(sources).split(",")),
         "details": json.loads(str(details)), "tags": json.loads(str(tags)),
     }  # fmt: skip
     return Event(**given)  # type: ignore[arg-type]

@@ -178,7 +178,7 @@ def _is_empty(connection: apsw.Connection) -> bool:
 
 
 def _set_script_aside(connection: apsw.Connection, path: Path) -> None:
-    """Keep the script's table under another name, until its rows are in the ledger; a copy of the file stays beside it."""
+    """Keep the script's table under another name, until its rows are in the ledger; a copy of the file stays."""
     copy = path.with_name(f"{path.name}.before-limpet-{clock.now_ms()}")
     old = os.umask(0o077)
     try:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from limpet.model import Json
 
 LARGE = 2048
-"""A text of more characters than this is stored apart: witnesses repeat each other's outputs, sessions their prompts."""
+"""A text of more characters than this is stored apart: witnesses repeat each other's outputs."""
 
 SMALL = 150
 """Fewer bytes than this are not worth compressing."""

@@ -60,8 +60,8 @@ class Records:
             link = ledger.link(previous, record, content, nonce())
             previous = link.hash
             rows.append(
-                (no, bytes.fromhex(record.id), code(record.source), code(record.stream or "-"), record.seq, code(record.kind),
-                 record.arrived_ms, link.nonce, link.hash)
+                (no, bytes.fromhex(record.id), code(record.source), code(record.stream or "-"), record.seq,
+                 code(record.kind), record.arrived_ms, link.nonce, link.hash)
             )  # fmt: skip
             contents.append((no, *packing.compress(content)))
             for digest, text in bodies.items():

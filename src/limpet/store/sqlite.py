@@ -103,4 +103,4 @@ class SqliteStore:
 
     def stale(self) -> int:
         """Return how many positions the index has not taken in yet."""
-        return int(self.connection.execute(self._sql["count_stale"]).fetchone()[0])
+        return int(self.connection.execute(self._sql["count_stale"]).get)

@@ -84,7 +84,7 @@ class State:
 
     def counts(self) -> dict[str, int]:
         """Return the plain counts."""
-        return dict(self._connection.execute(self._sql["tallies"]).fetchall())
+        return {str(name): int(n) for name, n in self._connection.execute(self._sql["tallies"])}
 
     def put_streams(self, streams: Iterable[Stream]) -> None:
         """Add what a batch of new records says about their streams."""
@@ -106,7 +106,8 @@ class State:
 
     def streams(self) -> list[Stream]:
         """Return every stream, the one that spoke last at the end."""
-        return [Stream(*row[:7], ended=bool(row[7])) for row in self._connection.execute(self._sql["streams"])]
+        rows = self._connection.execute(self._sql["streams"])
+        return [Stream(*row[:7], row[7] == 1) for row in rows]
 
     def put_counted(self, facts: Iterable[Fact]) -> None:
         """Keep what the runtime's audit ledger counted."""

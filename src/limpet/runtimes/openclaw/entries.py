@@ -77,7 +77,8 @@ def audit_event(saying: Saying) -> Sequence[Fact]:
     digest = name(row.get("tool_call_id")).removeprefix("sha256:")
     return [
         here.fact(
-            COUNTED, "whole", 0, call=digest, tool=name(row.get("tool_name")), status=name(row.get("status")), summary=name(row.get("action"))
+            COUNTED, "whole", 0, call=digest, tool=name(row.get("tool_name")), status=name(row.get("status")),
+            summary=name(row.get("action")),
         )
     ]  # fmt: skip
 
@@ -91,7 +92,8 @@ def gateway_log(saying: Saying) -> Sequence[Fact]:
     line = text.one_line(f"{part}: {said}", 300)
     return [
         saying.fact(
-            "error", "whole", 0, actor="system", trust="system", summary=line, error=text.one_line(said, 500), text=f"{part} {said}",
+            "error", "whole", 0, actor="system", trust="system", summary=line, error=text.one_line(said, 500),
+            text=f"{part} {said}",
             details={"level": event.get("level"), "subsystem": part},
         )
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What each of OpenClaw's plugin hooks means: hook records in, facts out. Pure; `docs/how-it-works.md` has the table."""
+"""What each of OpenClaw's plugin hooks means: records in, facts out. Pure; `docs/how-it-works.md` has the table."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def after_tool_call(saying: Saying) -> Sequence[Fact]:
             status=outcome.status, error=text.one_line(outcome.error, 500), flags=outcome.flags,
             duration_ms=_number(event.get("durationMs")),
             summary=summary_of_call(_tool(saying), event.get("params")),
-            text=f"{_tool(saying)} {text.plain(event.get('params'))} {text.plain(event.get('result'))} {words_of(event.get('error'))}",
+            text=" ".join((_tool(saying), *map(text.plain, map(event.get, ("params", "result", "error"))))),
         )
     ]  # fmt: skip
 
@@ -58,8 +58,8 @@ def before_message_write(saying: Saying) -> Sequence[Fact]:
 def is_prompt(message: Mapping[str, Any]) -> bool:
     """Whether a user's message is the runtime's own prompt to the model: a retry, a subagent's result to be relayed.
 
-    The hook tells of it, and the transcript never gets it (seen in a real gateway). What a user says comes with a key or
-    with OpenClaw's own field; if a transcript does hold the message, it is one of the user's all the same.
+    The hook tells of it, and the transcript never gets it (seen in a real gateway). What a user says comes with a key
+    or with OpenClaw's own field; if a transcript does hold the message, it is one of the user's all the same.
     """
     marks = message.get("idempotencyKey") or message.get("__openclaw")
     return message.get("role") == "user" and isinstance(message.get("content"), list) and not marks
@@ -343,7 +343,8 @@ def _subagent(saying: Saying, phase: str, **fields: Any) -> Fact:
     run = name(event.get("runId"))
     return saying.fact(
         "subagent", phase, 0, f"subagent:{child}", actor="agent", trust="agent", session_key=own_key,
-        call=run if phase == "start" else "", rank=HOOK_RANK, details={k: v for k, v in details.items() if v} or None, **fields,
+        call=run if phase == "start" else "", rank=HOOK_RANK,
+        details={k: v for k, v in details.items() if v} or None, **fields,
     )  # fmt: skip
 
 

@@ -33,12 +33,9 @@ class OpenClaw:
         found = layout.agents(self._state)
         for agent in found:
             if agent not in self._agents:
-                self._agents[agent] = [
-                    TranscriptSource(self._state, agent),
-                    ArchiveSource(self._state, agent),
-                ]
+                self._agents[agent] = self._of_agent(agent)
         if found and not self._shared:
-            self._shared = [AuditSource(self._state), LogSource(self._state)]
+            self._shared = [AuditSource(layout.state_database(self._state)), LogSource(self._state)]
         return [*(source for agent in found for source in self._agents[agent]), *self._shared]
 
     def _of_agent(self, agent: str) -> list[Source]:
