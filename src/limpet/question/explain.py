@@ -1,0 +1,109 @@
+"""Why a question was not understood: the part, the nearest thing that would be, and a question that works."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from limpet.question.known import KNOWN, SPELLINGS
+from limpet.question.nearest import nearest
+from limpet.question.refusal import EXAMPLE, quote, refused, short
+from limpet.question.sentence import in_words
+from limpet.question.vocabulary import COMMANDS, EFFECTS, LANGUAGES, SCRIPTS, UNANSWERED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from limpet.errors import NotUnderstood
+    from limpet.question.filters import Names
+    from limpet.question.scan import Token
+
+MOST_TOKENS = 60
+"""Of longer questions no better version is looked for."""
+
+MOST_PARTS = 5
+READ_ONLY = "Questions only ask; they never change anything."
+REASONS = "Limpet answers what, when and how many, not why."
+
+
+def not_understood(
+    tokens: Sequence[Token], unknown: Sequence[int], names: Names, works: Callable[[str], bool]
+) -> NotUnderstood:
+    """Return the refusal that names the unknown tokens; `works` tells whether a question would be understood."""
+    places = sorted(set(unknown))
+    parts = [quote(short(part)) for part in _runs(tokens, places)]
+    more = f" and {len(parts) - MOST_PARTS} more" if len(parts) > MOST_PARTS else ""
+    message = f"Not understood: {', '.join(parts[:MOST_PARTS])}{more}."
+    words = {tokens[place].word for place in places}
+    advice = READ_ONLY if words & COMMANDS else REASONS if words & {"why", "because"} else ""
+    for suggestion, said in _suggestions(tokens, places, names):
+        if works(suggestion):
+            return refused(message, "not_understood", suggestion, f"{advice} {said}".strip())
+    return refused(message, "not_understood", EXAMPLE, f"{advice} To look for a text, put it in quotes.".strip())
+
+
+def _runs(tokens: Sequence[Token], places: Sequence[int]) -> list[str]:
+    """Return the unknown tokens as typed, those that stand side by side together."""
+    runs: list[list[Token]] = []
+    for before, place in pairwise((-2, *places)):
+        if place == before + 1 and runs:
+            runs[-1].append(tokens[place])
+        else:
+            runs.append([tokens[place]])
+    return [in_words(run) for run in runs]
+
+
+def _suggestions(tokens: Sequence[Token], places: Sequence[int], names: Names) -> Iterator[tuple[str, str]]:
+    """Yield questions that may work, best first, each with what to say before it."""
+    if len(tokens) > MOST_TOKENS:
+        return
+    spellings = (*SPELLINGS, *(name for kind in names for name in list(names[kind])[:500]))
+    near = {place: _near(tokens[place].word, spellings) for place in places[:MOST_PARTS]}
+    if len(near) == len(places) and all(near.values()):
+        meant = " ".join(near.get(place) or in_words([token]) for place, token in enumerate(tokens))
+        said = " and ".join(quote(word) for place, word in near.items() if word != tokens[place].word)
+        yield meant, f"Did you mean {said}?"
+    without = in_words([token for place, token in enumerate(tokens) if place not in places])
+    if any(tokens[place].word in UNANSWERED | COMMANDS for place in places):
+        yield without, ""
+    yield _quoted(tokens, places), "To look for a text, put it in quotes."
+    yield without, ""
+
+
+def _near(word: str, spellings: Sequence[str]) -> str:
+    return word if word in KNOWN else nearest(word, spellings)
+
+
+def _quoted(tokens: Sequence[Token], places: Sequence[int]) -> str:
+    """Return the question with its unknown words in quotes, and without those that are no text: "why", "delete"."""
+    kept: list[str] = []
+    text: list[str] = []
+    for place, token in enumerate((*tokens, None)):
+        if token and place in places:
+            if token.word not in KNOWN and token.word not in COMMANDS:
+                text.append(token.text)
+            continue
+        if text:
+            kept.append(quote(" ".join(text)))
+            text = []
+        if token and (token.kind != "word" or EFFECTS.get(token.word) != ""):
+            kept.append(in_words([token]))
+    return " ".join(kept)
+
+
+def language_of(tokens: Sequence[Token]) -> str:
+    """Return the language other than English that a question of bare words seems to be asked in, or ""."""
+    words = {token.word for token in tokens if token.kind == "word"}
+    if len(words) > 1:
+        for language, table in LANGUAGES.items():
+            if words & set(table.split("|")):
+                return language
+    for language, table in SCRIPTS.items():
+        if any(
+            mark in token.text and mark != token.text
+            for token in tokens
+            if token.kind == "word"
+            for mark in table.split("|")
+        ):
+            return language
+    return ""

@@ -1,0 +1,257 @@
+"""The English face of a question: reads its words from left to right, each by the first rule that knows it.
+
+What no rule knows is kept in `unknown`, and the question is then refused. The rules about names and texts are in
+`naming`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from limpet.question import filters
+from limpet.question.dates import count_of
+from limpet.question.vocabulary import (
+    COUNTING,
+    EACH,
+    EFFECTS,
+    FILTERS,
+    GROUPING,
+    GROUPS,
+    JOINERS,
+    NEGATORS,
+    SINGULAR,
+    SUPERLATIVES,
+    WHICH,
+)
+from limpet.question.windows import MOST_WORDS, read_bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from limpet.question.draft import Draft, Element
+    from limpet.question.filters import Names
+    from limpet.question.moments import Now
+    from limpet.question.scan import Token
+
+LONGEST_PHRASE = 5
+COUNTERS = frozenset(COUNTING.split("|"))
+DENIALS = frozenset(NEGATORS.split("|"))
+GROUPERS = frozenset(GROUPING.split("|"))
+BETWEEN_DENIED = frozenset({"the", "any", "a", "an", "all"})
+"""Fillers that may stand between "except" and what is excepted."""
+
+
+@dataclass(slots=True)
+class Sentence:
+    """The words of a question, how far they are read, and what they have said."""
+
+    tokens: Sequence[Token]
+    draft: Draft
+    now: Now
+    names: Names
+    at: int = 0
+    words: tuple[str, ...] = ()
+    unknown: list[int] = field(default_factory=list)
+    counting: bool = False
+    superlative: bool = False
+    of_tools: bool = False
+
+    def __post_init__(self) -> None:
+        self.words = tuple(t.word if t.kind in ("word", "comma") and not t.minus else "" for t in self.tokens)
+
+    def phrase(self, table: Collection[str], start: int = 0) -> tuple[str, int]:
+        """Return the longest phrase of the table that stands here, and how many words it has; ("", 0) for none."""
+        begin = self.at + start
+        for size in range(min(LONGEST_PHRASE, len(self.words) - begin), 0, -1):
+            said = " ".join(self.words[begin : begin + size])
+            if said in table:
+                return said, size
+        return "", 0
+
+    def word(self, ahead: int = 0) -> str:
+        """Return the word so many places ahead, "" where there is none."""
+        place = self.at + ahead
+        return self.words[place] if place < len(self.words) else ""
+
+
+Rule = "Callable[[Sentence], int]"
+"""Reads what stands here and returns how many words that were; 0 where it knows nothing of it."""
+
+
+def read(sentence: Sentence, rules: Sequence[Callable[[Sentence], int]]) -> None:
+    """Read all words; those that no rule knows are in `unknown` afterwards, in order."""
+    while sentence.at < len(sentence.tokens):
+        tied = sentence.draft.joint if sentence.draft.joint != "," else ""
+        tied = tied or sentence.draft.negator
+        place, elements = sentence.at, len(sentence.draft.bounds) + len(sentence.draft.settings)
+        used = next((used for rule in rules if (used := rule(sentence))), 0)
+        if not used:
+            sentence.unknown.append(sentence.at)
+            sentence.draft.joint = sentence.draft.negator = ""
+        if tied and len(sentence.draft.bounds) + len(sentence.draft.settings) != elements:
+            sentence.unknown.append(place - 1)
+        sentence.at += used or 1
+    if sentence.draft.negator or sentence.draft.joint in ("and", "or"):
+        sentence.unknown.append(len(sentence.tokens) - 1)
+
+
+def filter_or_phrase(sentence: Sentence) -> int:
+    """Read `name:value`, "a phrase", -"a phrase" and -word."""
+    token = sentence.tokens[sentence.at]
+    if token.kind == "filter":
+        filters.apply(sentence.draft, token, sentence.now, sentence.names)
+        return 1
+    if token.kind == "quoted" or token.minus:
+        sentence.draft.look_for(token.text, without=token.minus)
+        return 1
+    return 0
+
+
+def joiner(sentence: Sentence) -> int:
+    """Read "and", "or" and commas, which tie what follows to what came before."""
+    joint = JOINERS.get(sentence.word())
+    if not joint or (joint != "," and not sentence.draft.last):
+        return 0
+    if sentence.draft.joint in ("", ","):
+        sentence.draft.joint = joint
+        return 1
+    return 0
+
+
+def negator(sentence: Sentence) -> int:
+    """Read "except", "not" and the like, which deny the next filter."""
+    said, size = sentence.phrase(DENIALS)
+    if not said or sentence.draft.negator:
+        return 0
+    sentence.draft.negator = said
+    return size + (sentence.word(size) in BETWEEN_DENIED)
+
+
+def window(sentence: Sentence) -> int:
+    """Read whatever is said about time."""
+    found = read_bounds(sentence.words[sentence.at : sentence.at + MOST_WORDS], sentence.now)
+    if not found or sentence.draft.negator:
+        return 0
+    sentence.draft.bound(found[0])
+    sentence.superlative = False
+    return found[1]
+
+
+def first_few(sentence: Sentence) -> int:
+    """Read "last 5", "slowest", "the 3 most recent", "top 10 slowest"."""
+    top = 1 if sentence.word() == "top" else 0
+    before = count_of(sentence.word(top))
+    start = top + (before is not None)
+    said, size = sentence.phrase(SUPERLATIVES, start)
+    if not said:
+        return 0 if before is None or top else _some(sentence, before)
+    after = count_of(sentence.word(start + size)) if before is None and not top else None
+    count = before if before is not None else after
+    sentence.draft.set("sort", SUPERLATIVES[said])
+    sentence.superlative = count is None
+    if count is not None:
+        sentence.draft.set("take", filters.setting("take", str(count)))
+    return start + size + (after is not None)
+
+
+def _some(sentence: Sentence, count: int) -> int:
+    """Read the number of "show me 5 errors": how many are shown."""
+    said, _ = sentence.phrase(EFFECTS, 1)
+    if EFFECTS.get(said, "") in ("", "*"):
+        return 0
+    sentence.draft.set("limit", filters.setting("limit", str(count)))
+    return 1
+
+
+def grouping(sentence: Sentence) -> int:
+    """Read "per day", "by tool"."""
+    _, size = sentence.phrase(GROUPERS)
+    if not size:
+        return 0
+    size += sentence.word(size) == "the"
+    group, length = sentence.phrase(GROUPS, size)
+    if not group or sentence.phrase(EFFECTS, size)[1] > length:
+        return 0
+    sentence.draft.set("by", GROUPS[group])
+    return size + length
+
+
+def which(sentence: Sentence) -> int:
+    """Read "which tools", "what day", and the "most" of "which tool failed most"."""
+    said = sentence.word()
+    if said == "most" and "by" in sentence.draft.settings and not sentence.draft.negator:
+        sentence.draft.notes.append("The numbers of the groups tell which has most.")
+        return 1 + (sentence.word(1) == "often")
+    group, size = sentence.phrase(WHICH, 1) if said in ("which", "what") else ("", 0)
+    if not group or sentence.phrase(EFFECTS, 1)[1] > size:
+        return 0
+    return 1 + _each(sentence, WHICH[group], "by")
+
+
+def counting(sentence: Sentence) -> int:
+    """Read "how many", after which "sessions" counts different sessions."""
+    said, size = sentence.phrase(COUNTERS)
+    if sentence.draft.negator:
+        return 0
+    sentence.counting = sentence.counting or bool(said)
+    return size
+
+
+def each(sentence: Sentence) -> int:
+    """Read "sessions", "agents", "tools": which ones, or how many."""
+    kind = EACH.get(sentence.word())
+    if not kind:
+        return 0
+    counted = sentence.counting and not any(name == "type" for name, _ in sentence.draft.filters)
+    return _each(sentence, kind, "count" if counted else "by")
+
+
+def _each(sentence: Sentence, kind: str, setting: str) -> int:
+    sentence.draft.set(setting, kind)
+    sentence.of_tools = sentence.of_tools or kind == "tool"
+    return 1
+
+
+def meaning(sentence: Sentence) -> int:
+    """Read the phrases that stand for themselves: "failed", "tool calls", "show me"."""
+    said, size = sentence.phrase(EFFECTS)
+    if not size:
+        return 0
+    effect = EFFECTS[said]
+    if sentence.draft.negator and effect in ("", "*"):
+        return 0
+    express(sentence.draft, effect)
+    if sentence.superlative and said in SINGULAR:
+        sentence.draft.set("take", "1")
+    if said in SINGULAR or (effect and not effect.startswith("status")):
+        sentence.superlative = False
+    return size
+
+
+def express(draft: Draft, effect: str) -> None:
+    """Take what a phrase means into the draft; it is written in filter form."""
+    if effect in ("", "*"):
+        draft.asks = draft.asks or effect == "*"
+        return
+    element, settings = _parts(effect)
+    if element:
+        draft.add(element)
+    for name, value in settings:
+        draft.set(name, value)
+
+
+def _parts(effect: str) -> tuple[Element, Sequence[tuple[str, str]]]:
+    pairs = [part.split(":", 1) for part in effect.split()]
+    element = tuple((name, tuple(value.split(","))) for name, value in pairs if name in FILTERS)
+    return element, [(name, value) for name, value in pairs if name not in FILTERS]
+
+
+def in_words(tokens: Sequence[Token]) -> str:
+    """Return the tokens as typed."""
+    return " ".join(_as_typed(token) for token in tokens)
+
+
+def _as_typed(token: Token) -> str:
+    text = f'"{token.text}"' if token.kind == "quoted" else token.text
+    return f"-{text}" if token.minus and token.kind != "filter" else text

@@ -1,0 +1,122 @@
+"""How everything that a question says about time becomes its one window. Reads no words.
+
+All of it holds at once: "yesterday before 9:40" is yesterday up to 9:40. A time of day without a day is that of the one
+day named elsewhere; where none is named it is today's, or yesterday's where today's has not come yet ("before 9:40" is
+today's all the same). A window never reaches past now; one that would begin after now is empty and stands at now.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from limpet.question.moments import DAY_S, Now, Span, Times, on_day
+from limpet.question.refusal import refused, short
+from limpet.question.spans import checked_hour
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One thing said about time: `side` is in, since, after, until or before; `said` the words."""
+
+    side: str
+    when: Span | Times
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """From when (included, None is the beginning of time) to when (excluded); `note` says what had to be decided."""
+
+    since_ms: int | None
+    until_ms: int
+    note: str = ""
+
+
+def settle(bounds: Sequence[Bound], now: Now) -> Window:
+    """Return the window that everything said about time agrees on.
+
+    Raises NotUnderstood for times that exclude each other, and for a time of day with several days to choose from.
+    """
+    placed = [(bound.side, _placed(bound, bounds, now)) for bound in _telling(bounds)]
+    since = max((at for side, span in placed if (at := _begin(side, span)) is not None), default=None)
+    until = min((at for side, span in placed if (at := _end(side, span)) is not None), default=None)
+    if since is not None and until is not None and since >= until:
+        _may_be_empty(bounds, [span for _, span in placed], since == until)
+    if since is not None and since >= now.at_ms:
+        said = " ".join(bound.said for bound in bounds)
+        return Window(now.at_ms, now.at_ms, f"{short(said)!r} has not come yet: the window is empty.")
+    note = "" if any(_is_day(bound) for bound in bounds) else _decided(bounds, [span for _, span in placed])
+    return Window(since, now.at_ms if until is None else min(until, now.at_ms), note)
+
+
+def _telling(bounds: Sequence[Bound]) -> Sequence[Bound]:
+    """Return the bounds without the day on which another says the hours: "yesterday between 22:00 and 02:00"."""
+    refined = any(bound.side == "in" and isinstance(bound.when, Times) for bound in bounds)
+    return [bound for bound in bounds if not (refined and _is_day(bound))]
+
+
+def _is_day(bound: Bound) -> bool:
+    return bound.side == "in" and isinstance(bound.when, Span)
+
+
+def _placed(bound: Bound, bounds: Sequence[Bound], now: Now) -> Span:
+    """Return the span that is meant, on its day."""
+    if isinstance(bound.when, Span):
+        if bound.side == "in" and bound.when.point and bound.when.start_ms == bound.when.end_ms:
+            raise refused(
+                f"{bound.said!r} is a moment, not a window.", "no_window", "what happened in the last 2 hours"
+            )
+        return bound.when
+    times = checked_hour(bound.when)
+    if bound.side in ("until", "before") and times.start_s == 0:
+        times = Times(DAY_S, DAY_S, point=True)
+    return on_day(_day_for(times, bound, bounds, now), times, now.zone)
+
+
+def _day_for(times: Times, bound: Bound, bounds: Sequence[Bound], now: Now) -> date:
+    """Return the day that a time of day is on."""
+    named = {other.when.day for other in bounds if _is_day(other) and isinstance(other.when, Span)}
+    if len(named) == 1 and (day := next(iter(named))):
+        return day
+    if named:
+        raise refused(f"{bound.said!r}: on which day?", "which_day", "tool calls yesterday before 9:40")
+    begun = on_day(now.today, times, now.zone).start_ms < now.at_ms
+    return now.today if begun or bound.side in ("until", "before") else now.today - timedelta(days=1)
+
+
+def _begin(side: str, span: Span) -> int | None:
+    if side in ("in", "since"):
+        return span.start_ms
+    return (span.start_ms if span.point else span.end_ms) if side == "after" else None
+
+
+def _end(side: str, span: Span) -> int | None:
+    if side == "in":
+        return span.end_ms
+    if side == "until":
+        return span.start_ms if span.point else span.end_ms
+    return span.start_ms if side == "before" else None
+
+
+def _may_be_empty(bounds: Sequence[Bound], spans: Sequence[Span], touching: bool) -> None:
+    """Let a window be empty between two equal moments and on a day that the zone skipped; refuse any other."""
+    if touching and (len(bounds) == 1 or all(span.point for span in spans)):
+        return
+    said = " and ".join(repr(short(text)) for text in dict.fromkeys(bound.said for bound in bounds))
+    if len({bound.said for bound in bounds}) > 1:
+        raise refused(f"{said} exclude each other: no time is in both.", "contradiction")
+    raise refused(f"{said} ends before it begins.", "contradiction")
+
+
+def _decided(bounds: Sequence[Bound], spans: Sequence[Span]) -> str:
+    """Return which day was taken for a time of day, where none was named."""
+    for bound, span in zip(bounds, spans, strict=True):
+        if isinstance(bound.when, Times):
+            return f"{short(bound.said)!r} names no day: {span.day} is meant."
+    return ""

@@ -1,0 +1,83 @@
+"""The rules of English about texts that are looked for: "containing x", "about x", "did the backup run"."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from limpet.question.known import is_free
+from limpet.question.naming import MOST_WORDS, TEXT, known_as, name_of, token_at
+from limpet.question.refusal import quote
+from limpet.question.sentence import express
+from limpet.question.vocabulary import ASKING, DETERMINERS, EFFECTS, VERBS
+
+if TYPE_CHECKING:
+    from limpet.question.sentence import Sentence
+
+
+def with_something(sentence: Sentence) -> int:
+    """Read "with" before what has a meaning of its own: "sessions with errors"."""
+    if sentence.word() not in ("with", "having") or sentence.draft.negator:
+        return 0
+    said, _ = sentence.phrase(EFFECTS, 1)
+    return 1 if EFFECTS.get(said, "") not in ("", "*") else 0
+
+
+def text_after(sentence: Sentence) -> int:
+    """Read "containing", "about" and the like, with the text: quoted, or words that mean nothing else here."""
+    said, size = sentence.phrase(TEXT)
+    if not said:
+        return 0
+    size += sentence.word(size) == "the" and not said.startswith("with")
+    token = token_at(sentence, size)
+    if token and token.kind == "quoted":
+        sentence.draft.look_for(token.text)
+        return size + 1
+    count = _free_words(sentence, size)
+    follower, _ = sentence.phrase(EFFECTS, size + count)
+    if not count or EFFECTS.get(follower, "") not in ("", "*"):
+        return 0
+    _look_for(sentence, size, count)
+    return size + count
+
+
+def _free_words(sentence: Sentence, start: int) -> int:
+    count = 0
+    while count < MOST_WORDS and (token := token_at(sentence, start + count)) and is_free(token):
+        count += 1
+    return count
+
+
+def _look_for(sentence: Sentence, start: int, count: int) -> None:
+    texts = [sentence.tokens[sentence.at + start + place].text for place in range(count)]
+    negator = sentence.draft.negator
+    for text in texts:
+        sentence.draft.negator = negator
+        sentence.draft.look_for(text)
+    sentence.draft.notes.append(f"Taken as a search for the text {' and '.join(quote(text) for text in texts)}.")
+
+
+def did_something(sentence: Sentence) -> int:
+    """Read "did the backup run": a search for the text, unless it is the name of a tool or an agent."""
+    if sentence.word() not in ASKING or sentence.draft.negator:
+        return 0
+    start = 1 + (sentence.word(1) in DETERMINERS)
+    count = _free_words(sentence, start)
+    verb, size = sentence.phrase(VERBS, start + count)
+    if not count or not verb:
+        return 0
+    kind = _kind_of(sentence, start, count, verb)
+    if kind:
+        sentence.draft.add(((kind, (name_of(sentence.tokens[sentence.at + start], kind, sentence),)),))
+    else:
+        _look_for(sentence, start, count)
+    express(sentence.draft, VERBS[verb])
+    return start + count + size
+
+
+def _kind_of(sentence: Sentence, start: int, count: int, verb: str) -> str:
+    """Return what a single word before the verb names: a tool, an agent, or "" for a text."""
+    token = sentence.tokens[sentence.at + start]
+    if count > 1 or token.kind == "quoted":
+        return ""
+    known = next((kind for kind in ("tool", "agent", "session") if known_as(token, kind, sentence)), "")
+    return known or ("tool" if VERBS[verb].startswith("type:tool_call") else "")
