@@ -92,7 +92,7 @@ def health(store: SqliteStore, watched: Watched) -> Health:
     if broken:
         return Health(False, "broken", broken, lacks, since, last_ms)
     if not watched.plugin and not hooks and not [w for w in watches if w.source != "spool"]:
-        return Health(True, "not set up", "Limpet is not set up to record anything.", lacks, since, last_ms)
+        return Health(True, "not set up", "Limpet is not set up to record anything (limpet setup openclaw).", lacks, since, last_ms)
     if watched.recording and watched.alive:
         return Health(True, "recording", "Limpet is recording.", lacks, since, last_ms)
     if watched.recording:

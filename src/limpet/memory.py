@@ -6,6 +6,8 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import apsw
+
 from limpet import clock, coverage, door, interpreter, recall, verification
 from limpet import settings as settings_module
 from limpet.errors import BadInput, NotFound, Unavailable
@@ -14,7 +16,9 @@ from limpet.recording import Lock, Recording
 from limpet.runtimes import importing
 from limpet.runtimes.openclaw import setup
 from limpet.spool import reader, writer
+from limpet.store import opening
 from limpet.store.records import pages
+from limpet.store.search import SearchIndex
 from limpet.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
@@ -180,6 +184,17 @@ class Memory:
         """Check the ledger byte by byte, the texts stored apart, and that every part of every record is in an event."""
         with self.store.snapshot():
             return verification.verify(self.store, progress)
+
+    def check_index(self) -> None:
+        """Let the full-text index check itself; raises Unavailable where it contradicts itself or cannot be opened."""
+        try:
+            index = SearchIndex(self.settings.db, writing=True)
+            try:
+                index.check()
+            finally:
+                index.close()
+        except apsw.Error as error:
+            raise opening.explained(error, self.settings.db) from error
 
     def health(self) -> coverage.Health:
         """Return whether Limpet records what it should."""

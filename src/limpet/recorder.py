@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 REMEMBERED = 5_000
 """Records whose facts are kept in memory: a call's end mostly follows its beginning within that many."""
 
+SEEN_MS = 30_000
+"""How often it is written down that a source was read and gave nothing."""
+
 GOODBYES = frozenset({"limpet_stop"})
 
 
@@ -37,6 +40,8 @@ class Recorder:
         self._facts: OrderedDict[int, Sequence[Fact]] = OrderedDict()
         self._texts: dict[int, str] = {}
         self._cursors: dict[str, dict[str, object]] = {}
+        self._seen: dict[str, int] = {}
+        self._failed: dict[str, str] = {}
 
     def take(self, source: Source, now_ms: int) -> tuple[int, bool]:
         """Read a source once and commit what it gave; return how many records were new and whether there is more.
@@ -50,18 +55,27 @@ class Recorder:
         except LimpetError as error:
             self._note_failure(source.key, now_ms, error.message)
             return 0, False
-        added = self.commit(source.key, batch, now_ms)
+        is_empty = not (batch.records or batch.cursor or batch.rejects)
+        if is_empty and now_ms - self._seen.get(source.key, 0) < SEEN_MS:
+            return 0, batch.more
+        added = self.commit(source.key, batch, now_ms, watched=True)
+        self._seen[source.key] = now_ms
+        self._failed.pop(source.key, None)
         return added, batch.more
 
-    def commit(self, key: str, batch: Batch, now_ms: int) -> int:
-        """Commit a batch and the cursor after it; return how many of its records were new."""
+    def commit(self, key: str, batch: Batch, now_ms: int, *, watched: bool = False) -> int:
+        """Commit a batch and the cursor after it; return how many of its records were new.
+
+        `watched` says that the batch is from a source that goes on, so that its silence would mean something.
+        """
         rejects = [self._quarantine.keep(reject, self._redactor) for reject in batch.rejects]
         try:
             with self._store.transaction():
                 added = self._record(batch.records)
                 self._store.state.move(key, batch.cursor)
-                self._store.state.watched(key, now_ms)
                 self._store.state.count({"rejected": len(rejects)})
+                if watched:
+                    self._store.state.watched(key, now_ms)
         except BaseException:
             self._forget()
             raise
@@ -98,10 +112,15 @@ class Recorder:
         self._facts.clear()
         self._texts.clear()
         self._cursors.clear()
+        self._seen.clear()
 
     def _note_failure(self, key: str, now_ms: int, why: str) -> None:
+        if self._failed.get(key) == why:
+            return
         with self._store.transaction():
             self._store.state.failed(key, now_ms, why)
+        self._failed[key] = why
+        self._seen.pop(key, None)
 
     def _record(self, records: Sequence[Record]) -> int:
         fresh = self._fresh(records)

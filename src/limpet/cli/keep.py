@@ -145,7 +145,7 @@ def _database(memory: Memory) -> Iterator[tuple[bool, str, str]]:
     span = f", {output.moment(first, zone)} to {output.moment(last, zone)}" if first and last else ""
     yield True, "database", f"{records:,} records, {events:,} events{span}"
     try:
-        memory.store.index.check()
+        memory.check_index()
     except Unavailable as error:
         yield False, "index", f"{error.message} limpet rebuild"
         return

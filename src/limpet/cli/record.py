@@ -69,19 +69,28 @@ def setup(args: argparse.Namespace) -> int:
     if args.command == "remove":
         plan = openclaw.plan_removal(chosen.state)
     else:
-        plan = openclaw.plan_setup(chosen.state, openclaw.plugin_folder(), [*limpet_command(), "run", "--until-eof"])
-    for change in plan.changes:
-        output.data(change)
-    if not plan.changes:
-        output.data("Nothing to change.")
-    if args.dry_run or not plan.changes:
-        return 0
-    if not args.yes and sys.stdin.isatty() and input("Go on? [Y/n] ").strip().lower() not in ("", "y", "yes"):
-        output.say("Nothing was changed.")
+        home = chosen.home if chosen.origins["home"].kind != "default" else None
+        command = [*limpet_command(), "run", "--until-eof"]
+        plan = openclaw.plan_setup(chosen.state, openclaw.plugin_folder(), command, home)
+    if args.json:
+        output.as_json({"plan": list(plan.sentences), "changes": len(plan.changes), "dry_run": args.dry_run})
+    else:
+        for sentence in plan.sentences:
+            output.data(sentence)
+    if args.dry_run or not plan.changes or not _agreed(args):
         return 0
     openclaw.apply(plan)
-    output.say("Done. A running gateway takes it up by itself, or at its next start.")
+    output.say("Done. A gateway that is running takes it up when it next starts: openclaw gateway restart")
     return 0
+
+
+def _agreed(args: argparse.Namespace) -> bool:
+    if args.yes or args.json or not sys.stdin.isatty():
+        return True
+    if input("Go on? [Y/n] ").strip().lower() in ("", "y", "yes"):
+        return True
+    output.say("Nothing was changed.")
+    return False
 
 
 def demo(args: argparse.Namespace) -> int:

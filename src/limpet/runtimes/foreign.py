@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import weakref
 from contextlib import closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
@@ -56,7 +57,7 @@ class ForeignDatabase:
         self._seen: Signature = ()
         self._settled = False
         self._busy = 0
-        self._copy: tuple[Signature, TemporaryDirectory[str]] | None = None
+        self._copy: _Copy | None = None
 
     def quiet(self) -> bool:
         """Return whether nothing was written since the last look that succeeded."""
@@ -105,18 +106,23 @@ class ForeignDatabase:
         if not _has_log_mode(self.path):
             return _connect(self.path, "mode=ro"), True
         if log and _beside(self.path, "-shm").exists():
+            self._drop_copy()
             return _connect(self.path, "mode=ro&readonly_shm=1"), True
         if log and log[2]:
             return _connect(self._copied(signature), "mode=ro"), False
+        self._drop_copy()
         return _connect(self.path, "mode=ro&immutable=1"), False
 
     def _copied(self, signature: Signature) -> Path:
-        if self._copy is None or self._copy[0] != signature:
-            folder = TemporaryDirectory(prefix="limpet-look-")
-            for end in ("", "-wal"):
-                shutil.copyfile(_beside(self.path, end), Path(folder.name, "copy" + end))
-            self._copy = (signature, folder)
-        return Path(self._copy[1].name, "copy")
+        if self._copy is None or self._copy.signature != signature:
+            self._drop_copy()
+            self._copy = _Copy(self.path, signature)
+        return self._copy.path
+
+    def _drop_copy(self) -> None:
+        if self._copy is not None:
+            self._copy.remove()
+            self._copy = None
 
     def _check(self, database: apsw.Connection) -> None:
         self.version = int(database.pragma("user_version"))
@@ -146,6 +152,18 @@ class ForeignDatabase:
         if self._busy > PATIENCE:
             busy = f"{self.path} was busy {self._busy} times in a row."
             raise Unavailable(busy, "Its owner is at work on it; Limpet goes on trying.", "busy")
+
+
+class _Copy:
+    """A private copy of a database and its log, for as long as they stay as they are."""
+
+    def __init__(self, original: Path, signature: Signature) -> None:
+        folder = mkdtemp(prefix="limpet-look-")
+        self.signature = signature
+        self.path = Path(folder, "copy")
+        self.remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        for end in ("", "-wal"):
+            shutil.copyfile(_beside(original, end), _beside(self.path, end))
 
 
 def named(cursor: apsw.Cursor) -> Iterator[dict[str, Any]]:

@@ -47,7 +47,7 @@ def facts_of_message(saying: Saying, message: Mapping[str, Any], entry: str = ""
     calls = list(_blocks(here, message, entry))
     said = text.plain(_spoken(message.get("content")))
     facts = [] if not said.strip() and (calls or role == "assistant") else [_message(here, message, role, said, entry)]
-    return [*facts, *_run(here, message, role), *calls]
+    return [*facts, *(_run(here, message, role) if entry or role != "user" else ()), *calls]
 
 
 NESTED = "openclaw.nested-tool.v1"
@@ -229,7 +229,7 @@ def _run(saying: Saying, message: Mapping[str, Any], role: str) -> Iterator[Fact
     error = words_of(message.get("errorMessage"))
     failed = bool(error) or message.get("stopReason") == "error"
     if role == "user":
-        yield saying.fact("run", "start", 1, f"run:{saying.run}", actor="agent", trust="agent")
+        yield saying.fact("run", "start", 1, f"run:{saying.run}", actor="agent", trust="agent", summary="agent run")
     elif failed or name(message.get("stopReason")) not in UNFINISHED:
         status = "failed" if failed else STOPPED.get(name(message.get("stopReason")), "succeeded")
         words = text.one_line(error or ("the model call failed" if failed else ""), 500)
@@ -240,6 +240,7 @@ def _run(saying: Saying, message: Mapping[str, Any], role: str) -> Iterator[Fact
             f"run:{saying.run}",
             actor="agent",
             trust="agent",
+            summary="agent run",
             status=status,
             error=words,
             text=words,

@@ -102,7 +102,7 @@ def model_call_started(saying: Saying) -> Sequence[Fact]:
     call = name(saying.event.get("callId"))
     facts = [_model_call(saying, "start")]
     if saying.run and call.endswith(":model:1") and COMPACTING not in saying.run:
-        facts.append(saying.fact("run", "start", 1, f"run:{saying.run}", actor="agent", trust="agent", rank=HOOK_RANK))
+        facts.append(_run_start(saying))
     return facts
 
 
@@ -127,7 +127,7 @@ def agent_end(saying: Saying) -> Sequence[Fact]:
     keys = [f"run:{saying.run}"] if saying.run else []
     return [
         saying.fact(
-            "run", "end", 0, *keys, actor="agent", trust="agent", rank=HOOK_RANK,
+            "run", "end", 0, *keys, actor="agent", trust="agent", rank=HOOK_RANK, summary="agent run",
             status="failed" if failed else "succeeded",
             error=text.one_line(error or ("the run failed" if failed else ""), 500),
             duration_ms=_number(event.get("durationMs")), text=error,
@@ -287,6 +287,11 @@ def _from(saying: Saying) -> Json:
         "to": name(saying.event.get("to")),
     }
     return {k: v for k, v in kept.items() if v} or None
+
+
+def _run_start(saying: Saying) -> Fact:
+    key = f"run:{saying.run}"
+    return saying.fact("run", "start", 1, key, actor="agent", trust="agent", rank=HOOK_RANK, summary="agent run")
 
 
 def _model_call(saying: Saying, phase: str, **fields: Any) -> Fact:
