@@ -41,10 +41,7 @@ def allowed_in(text: str) -> Sequence[Skip]:
 
 def is_allowed(skip: Skip, allowed: Sequence[Skip]) -> bool:
     """Whether a line of the list names both the test and the reason."""
-    return any(
-        fnmatchcase(skip.test, a.test) and a.reason and a.reason.lower() in skip.reason.lower()
-        for a in allowed
-    )
+    return any(fnmatchcase(skip.test, a.test) and a.reason and a.reason.lower() in skip.reason.lower() for a in allowed)
 
 
 def main(reports: Path, allowed_file: Path) -> int:
