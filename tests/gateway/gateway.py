@@ -12,10 +12,13 @@ import urllib.error
 import urllib.request
 import uuid
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from typing import Self
+
     from gateway.provider import Provider
 
 READY_S = 120
@@ -52,7 +55,7 @@ class Gateway:
         if not self.config.exists():
             self.config.write_text(json.dumps(self._config(), indent=2), "utf-8")
 
-    def __enter__(self) -> Gateway:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -179,7 +182,7 @@ class Gateway:
         """Compact a session by hand."""
         return self.openclaw("sessions", "compact", session_key)
 
-    def wait_for(self, holds: Any, what: str, timeout_s: float = 60) -> None:
+    def wait_for(self, holds: Callable[[], Any], what: str, timeout_s: float = 60) -> None:
         """Wait until `holds()` is true; raises TimeoutError naming `what`."""
         deadline = time.monotonic() + timeout_s
         while not holds():

@@ -12,12 +12,14 @@ import re
 import threading
 import time
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+    from typing import Self
 
 DIRECTIVE = re.compile(r"DO:([a-z0-9_]+)(?:\((.*?)\)(?=\s|$|\"))?", re.DOTALL)
 INTERNAL = "BEGIN_OPENCLAW_INTERNAL_CONTEXT"
@@ -54,46 +56,38 @@ def run(command: str, **more: Any) -> Call:
     return Call("exec", {"command": command, **more})
 
 
+THREE = (run("echo A"), run("echo B"), run("ls /nonexistent"))
+CHILD = {"id": "sessions_spawn", "args": {"task": "DO:ok please", "label": "child"}}
+SAME = "call_same"
+SCRIPTS: dict[str, Callable[[str], list[Step]]] = {
+    "ok": lambda _: [Step(calls=(run("echo hello-from-tool; date +%s"),)), Step("Tool finished OK.")],
+    "fail": lambda _: [Step(calls=(run("echo partial-out; echo boom >&2; exit 3"),)), Step("It failed with exit 3.")],
+    "three": lambda _: [Step("Running three.", THREE), Step("All three done.")],
+    "unknown_tool": lambda _: [Step(calls=(Call("no_such_tool", {"x": 1}),)), Step("No such tool.")],
+    "missing_file": lambda _: [Step(calls=(Call("read", {"path": "/nonexistent/file.txt"}),)), Step("Read failed.")],
+    "same_id": lambda _: [Step(calls=(replace(run(f"echo {n}"), id=SAME),)) for n in (1, 2)] + [Step("Both done.")],
+    "flaky": lambda status: [Step(status=int(status or 503), times=1, then="Recovered.")],
+    "http": lambda status: [Step(status=int(status or 400))],
+    "sleep": lambda s: [Step(calls=(run(f"echo up; sleep {s or 60}; echo woke", yieldMs=60000),)), Step("Slept.")],
+    "big": lambda n: [Step(calls=(run(f"seq 1 {n or 20000}"),)), Step("Big output done.")],
+    "long": lambda n: [Step("Lorem ipsum dolor sit amet. " * int(n or 2000))],
+    "loop": lambda n: [Step(calls=(run(f"echo step-{i}"),)) for i in range(int(n or 100))] + [Step("Loop done.")],
+    "spawn": lambda _: [Step(calls=(Call("tool_call", CHILD),)), Step("Spawned.")],
+    "tool": lambda said: [Step(calls=(named(said),)), Step("Tool done.")],
+    "say": lambda text: [Step(text)],
+}
+"""What each directive does, given its argument: the answers in order; the last one is repeated."""
+
+
+def named(said: str) -> Call:
+    """Return the call that `DO:tool(name {"json": 1})` asks for."""
+    tool, _, args = said.partition(" ")
+    return Call(tool, json.loads(args or "{}"))
+
+
 def script(name: str, argument: str) -> list[Step]:
     """Return the steps of a directive."""
-    match name:
-        case "ok":
-            return [Step(calls=(run("echo hello-from-tool; date +%s"),)), Step("Tool finished OK.")]
-        case "fail":
-            return [Step(calls=(run("echo partial-out; echo boom >&2; exit 3"),)), Step("The tool failed with exit 3.")]
-        case "three":
-            three = (run("echo A"), run("echo B"), run("ls /nonexistent"))
-            return [Step("Running three.", three), Step("All three done.")]
-        case "unknown_tool":
-            return [Step(calls=(Call("no_such_tool", {"x": 1}),)), Step("No such tool.")]
-        case "missing_file":
-            return [Step(calls=(Call("read", {"path": "/nonexistent/file.txt"}),)), Step("Read failed.")]
-        case "same_id":
-            return [
-                Step(calls=(Call("exec", {"command": "echo first"}, "call_same"),)),
-                Step(calls=(Call("exec", {"command": "echo second"}, "call_same"),)),
-                Step("Both done."),
-            ]
-        case "flaky":
-            return [Step(status=503, times=1, then="Recovered after 503.")]
-        case "http":
-            return [Step(status=int(argument or 400))]
-        case "sleep":
-            command = f"echo started; sleep {argument or 60}; echo woke"
-            return [Step(calls=(run(command, timeoutSeconds=600, yieldMs=60000),)), Step("Slept.")]
-        case "big":
-            return [Step(calls=(run(f"seq 1 {argument or 20000}"),)), Step("Big output done.")]
-        case "long":
-            return [Step("Lorem ipsum dolor sit amet. " * int(argument or 2000))]
-        case "loop":
-            return [Step(calls=(run(f"echo step-{i}"),)) for i in range(int(argument or 100))] + [Step("Loop done.")]
-        case "spawn":
-            task = {"task": "DO:ok please", "label": "child"}
-            return [Step(calls=(Call("tool_call", {"id": "sessions_spawn", "args": task}),)), Step("Spawned.")]
-        case "tool":
-            tool, _, args = argument.partition(" ")
-            return [Step(calls=(Call(tool, json.loads(args or "{}")),)), Step(f"{tool} done.")]
-    return [Step(f"There is no script {name}.")]
+    return SCRIPTS.get(name, lambda _: [Step(f"There is no script {name}.")])(argument)
 
 
 def flat(content: Any) -> str:
@@ -125,7 +119,7 @@ class Provider:
     """The server on a free port of 127.0.0.1, as a context manager.
 
     `requests` holds each body asked; `issued` each tool call given out as {id, name, args, directive, at}; `said` each
-    text as {id, text, directive, at}; with `log` all of it also goes to that JSON-lines file.
+    text as {id, text, directive, at} (`id` is the response's); with `log` all of it goes to that JSON-lines file too.
     """
 
     log: Path | None = None
@@ -133,7 +127,7 @@ class Provider:
     issued: list[dict[str, Any]] = field(default_factory=list)
     said: list[dict[str, Any]] = field(default_factory=list)
 
-    def __enter__(self) -> Provider:
+    def __enter__(self) -> Self:
         self._lock = threading.Lock()
         self._refused: dict[str, int] = {}
         self._server = _Server(("127.0.0.1", 0), _Handler)
