@@ -11,11 +11,11 @@ from limpet import jsonline
 from limpet.model import Batch, Record, Reject
 from limpet.runtimes.foreign import ForeignDatabase
 from limpet.runtimes.lines import HEAD
-from limpet.runtimes.openclaw.records import SOURCE, Repeats, has_own_id, line_record
-from limpet.runtimes.openclaw.windows import NEEDS, Window, windows
+from limpet.runtimes.openclaw.records import SOURCE, Place, Repeats, has_own_id, line_record
+from limpet.runtimes.openclaw.windows import NEEDS, Sketch, sketches, window
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import apsw
@@ -49,8 +49,9 @@ class TranscriptSource:
         self.agent = agent
         self.left = 0
         self._database = ForeignDatabase(path, NEEDS)
-        self._whole: dict[str, Json] | None = None
-        self._states: dict[str, tuple[int, str]] = {}
+        self._after: dict[str, Json] | None = None
+        self._done: dict[str, Sketch] = {}
+        self._more = False
 
     @property
     def schema(self) -> int:
@@ -68,34 +69,38 @@ class TranscriptSource:
         Rows that go away delete nothing; a transcript that was rewritten is read again from its start. Raises
         Unavailable as `ForeignDatabase.look` does.
         """
-        if self._whole == cursor and self._database.quiet():
+        if self._after != cursor:
+            self._done.clear()  # what was given was not committed, or by someone else
+        elif not self._more and self._database.quiet():
             return Batch()
         batch = self._database.look(lambda database: self._take(database, cursor, now_ms), now_ms)
         if batch is None:
             return Batch()
-        after = {item: at for item, at in {**cursor, **batch.cursor}.items() if at is not None}
-        self._whole = None if batch.more else after
+        self._after = {item: at for item, at in {**cursor, **batch.cursor}.items() if at is not None}
+        self._more = batch.more
         return batch
 
     def _take(self, database: apsw.Connection, cursor: Mapping[str, Json], now_ms: int) -> Batch:
-        found = [(window, Position.of(cursor.get(window.session), window)) for window in windows(database, self.agent)]
-        self.left = sum(position.left(window) for window, position in found)
-        reading = _Reading(database, now_ms)
-        for window, position in sorted(found, key=_urgency):
-            if not reading.is_full:
-                reading.take(window, position, self._state(window))
+        found = {sketch.session: sketch for sketch in sketches(database)}
+        waiting = [(sketch, Position.of(cursor.get(sketch.session), sketch)) for sketch in self._waiting(found)]
+        self.left = sum(position.left(sketch) for sketch, position in waiting)
+        reading = _Reading(database, self.agent, now_ms)
+        for sketch, position in sorted(waiting, key=_urgency):
+            if reading.is_full:
+                break
+            if reading.take(sketch, position):
+                self._done[sketch.session] = sketch
         self.left -= reading.rows
         moved = {session: item for session, item in reading.moved.items() if item != cursor.get(session)}
-        gone = dict.fromkeys(cursor.keys() - {window.session for window, _ in found})
+        gone = dict.fromkeys(cursor.keys() - found.keys())
         return Batch(tuple(reading.records), {**moved, **gone}, reading.is_full, tuple(reading.rejects))
 
-    def _state(self, window: Window) -> str:
-        """Return what stands for the session's state, worked out anew only when it is another one."""
-        fingerprint = hash(tuple(window.event.items()))
-        known = self._states.get(window.session)
-        if known is None or known[0] != fingerprint:
-            known = self._states[window.session] = (fingerprint, window.record(0).id[:16])
-        return known[1]
+    def _waiting(self, found: Mapping[str, Sketch]) -> Sequence[Sketch]:
+        """Return the sessions that are not as they were when they were read, and those that these ended."""
+        changed = [sketch for sketch in found.values() if self._done.get(sketch.session) != sketch]
+        names = {sketch.session for sketch in changed}
+        ended = {sketch.previous for sketch in changed if sketch.previous} - names
+        return [*changed, *(found[session] for session in ended if session in found)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,72 +117,75 @@ class Position:
     whole: bool = False
 
     @classmethod
-    def of(cls, item: Json, window: Window) -> Position:
+    def of(cls, item: Json, sketch: Sketch) -> Position:
         """Return where to go on: from the start where the rows are not those that were read."""
         at = cls(**item) if item else cls()
-        shrunk = window.last_seq is not None and window.last_seq < at.seq
-        if shrunk or window.generation != at.generation:
-            return replace(at, seq=-1, generation=window.generation)
-        return at
+        generation = sketch.generation or ""
+        shrunk = sketch.last_seq is not None and sketch.last_seq < at.seq
+        return replace(at, seq=-1, generation=generation) if shrunk or generation != at.generation else at
 
-    def left(self, window: Window) -> int:
+    def left(self, sketch: Sketch) -> int:
         """Return about how many rows are still to be read."""
-        return 0 if window.last_seq is None else max(0, window.last_seq - self.seq)
+        return 0 if sketch.last_seq is None else max(0, sketch.last_seq - self.seq)
 
 
-def _urgency(found: tuple[Window, Position]) -> tuple[bool, int, str]:
-    window, position = found
-    return not position.whole, -window.changed_ms, window.session
+def _urgency(waiting: tuple[Sketch, Position]) -> tuple[bool, int, str]:
+    sketch, position = waiting
+    return not position.whole, -sketch.changed_ms, sketch.session
 
 
 class _Reading:
     """What one look takes, at most a batch."""
 
-    def __init__(self, database: apsw.Connection, now_ms: int) -> None:
+    def __init__(self, database: apsw.Connection, agent: str, now_ms: int) -> None:
         self.records: list[Record] = []
         self.rejects: list[Reject] = []
         self.moved: dict[str, Json] = {}
         self.rows = 0
         self._bytes = 0
         self._database = database
+        self._agent = agent
         self._now_ms = now_ms
 
     @property
     def is_full(self) -> bool:
         return len(self.records) + len(self.rejects) >= BATCH_ROWS or self._bytes >= BATCH_BYTES
 
-    def take(self, window: Window, position: Position, state: str) -> None:
-        """Take the session's state, when it is news, and its next rows."""
-        if state != position.state:
-            self.records.append(window.record(self._now_ms))
-            position = replace(position, state=state)
-        self.moved[window.session] = asdict(self._take_rows(window, position))
+    def take(self, sketch: Sketch, position: Position) -> bool:
+        """Take the session's state, when it is news, and its next rows; return whether that is all of it."""
+        session = window(self._database, self._agent, sketch)
+        told = session.record(self._now_ms)
+        if not told.id.startswith(position.state or "-"):
+            self.records.append(told)
+        after = self._take_rows(session.place, sketch, replace(position, state=told.id[:16]))
+        self.moved[sketch.session] = asdict(after)
+        return after.whole and not after.left(sketch)
 
-    def _take_rows(self, window: Window, position: Position) -> Position:
-        if not position.left(window):
+    def _take_rows(self, place: Place, sketch: Sketch, position: Position) -> Position:
+        if not position.left(sketch):
             return replace(position, whole=True)
-        repeats = _RowRepeats(self._database, window.session, position.seq)
+        repeats = _RowRepeats(self._database, place.session, position.seq)
         seq = position.seq
-        for row in rows_of(self._database, window.session, position.seq):
+        for row in rows_of(self._database, place.session, position.seq):
             if self.is_full:
                 return replace(position, seq=seq)
-            self._add(window, row, repeats)
+            self._add(place, row, repeats)
             seq = row.seq
         return replace(position, seq=seq, whole=True)
 
-    def _add(self, window: Window, row: Row, repeats: _RowRepeats) -> None:
+    def _add(self, place: Place, row: Row, repeats: _RowRepeats) -> None:
         self.rows += 1
         self._bytes += row.size
         try:
             content = row.json()
             entry = jsonline.parse(content)
         except ValueError as error:
-            self.rejects.append(Reject(SOURCE, f"{window.place.stream} row {row.seq}", str(error), row.content[:HEAD]))
+            self.rejects.append(Reject(SOURCE, f"{place.stream} row {row.seq}", str(error), row.content[:HEAD]))
             return
         invalid = jsonline.has_bad_utf8(content)
         repeat = repeats.count(entry)
         self.records.append(
-            line_record(window.place, entry, row.seq, repeat, self._now_ms, invalid=invalid, made_ms=row.made_ms)
+            line_record(place, entry, row.seq, repeat, self._now_ms, invalid=invalid, made_ms=row.made_ms)
         )
 
 

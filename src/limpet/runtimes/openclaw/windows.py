@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from limpet import jsonline
 from limpet.model import Record
@@ -54,9 +54,16 @@ NEEDS = {
 }
 """The tables and columns without which sessions and their transcripts cannot be read."""
 
-# A window's own `started_at` and `ended_at` are those of its last run: a session begins when its window is
-# made, and ends when the next window of the same conversation is.
-OVERVIEW = """
+SKETCHES = """
+SELECT session_id, previous_session_id, max(updated_at, coalesce(transcript_updated_at, 0)), status, ended_at,
+       (SELECT generation FROM transcript_rewrite_watermarks WHERE session_id = w.session_id),
+       (SELECT max(seq) FROM transcript_events WHERE session_id = w.session_id)
+FROM session_windows AS w
+"""
+
+# A window's own `started_at` and `ended_at` are those of its last run: a session begins when its window is made,
+# and ends when the next window of the same conversation is.
+WINDOW = """
 SELECT w.session_id, w.session_key, w.previous_session_id, w.reason AS start_reason, w.session_scope,
        w.created_at AS started_at, w.chat_type, w.channel, w.account_id,
        coalesce(w.parent_session_key, n.parent_session_key) AS parent_session_key,
@@ -64,17 +71,17 @@ SELECT w.session_id, w.session_key, w.previous_session_id, w.reason AS start_rea
        n.created_via, n.created_actor_type, n.created_actor_id, n.fork_source_session_id, n.archived_at,
        w.status AS run_status, w.started_at AS run_started_at, w.ended_at AS run_ended_at,
        CASE WHEN w.status IN ('failed', 'killed', 'timeout') AND json_valid(n.entry_json)
-            THEN json_extract(n.entry_json, '$.lastRunId') END AS run_id,
-       max(w.updated_at, coalesce(w.transcript_updated_at, 0)) AS changed_at,
-       (SELECT generation FROM transcript_rewrite_watermarks WHERE session_id = w.session_id) AS generation,
-       (SELECT max(seq) FROM transcript_events WHERE session_id = w.session_id) AS last_seq
+            THEN json_extract(n.entry_json, '$.lastRunId') END AS run_id
 FROM session_windows AS w LEFT JOIN session_nodes AS n ON n.session_key = w.session_key
-ORDER BY w.created_at, w.session_id
+WHERE w.session_id = ?
+"""
+FOLLOWER = """
+SELECT created_at AS ended_at, session_id AS next_session_id, reason
+FROM session_windows WHERE session_key = ? AND previous_session_id = ? ORDER BY created_at, session_id LIMIT 1
 """
 
 _BAD_ENDS = frozenset({"failed", "killed", "timeout"})
-_OF_A_RUN = ("run_status", "run_started_at", "run_ended_at", "run_id")
-_NOT_TOLD = frozenset({"changed_at", "generation", "last_seq"})
+_OF_A_RUN = frozenset({"run_status", "run_started_at", "run_ended_at", "run_id"})
 _CTX = {
     "sessionKey": "session_key",
     "spawnedBy": "spawned_by",
@@ -83,24 +90,29 @@ _CTX = {
 }
 
 
+class Sketch(NamedTuple):
+    """As much of a session as says whether there is anything new: all of them are looked at each time.
+
+    `generation` stands for the transcript's rows, and another one means that they were rewritten; `last_seq` is
+    None when it has no rows.
+    """
+
+    session: str
+    previous: str | None
+    changed_ms: int
+    status: str | None
+    ended_ms: int | None
+    generation: str | None
+    last_seq: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One session in the database: where it is, how far its transcript goes, and what is told about it.
-
-    `changed_ms` is when it last changed; `generation` stands for the transcript's rows, and another one means
-    that they were rewritten; `last_seq` is None when it has no rows.
-    """
+    """One session in the database: whose it is, when it last changed, and what is told about it."""
 
     place: Place
     changed_ms: int
-    generation: str
-    last_seq: int | None
     event: Mapping[str, Json]
-
-    @property
-    def session(self) -> str:
-        """The session's id."""
-        return self.place.session
 
     def record(self, arrived_ms: int) -> Record:
         """Return the record of this state; the same state said again has the same id."""
@@ -115,20 +127,17 @@ class Window:
         return Record(record_id(identity), SOURCE, stream, self.changed_ms, "session_window", body, arrived_ms)
 
 
-def windows(database: apsw.Connection, agent: str) -> Sequence[Window]:
-    """Return every session that the database knows, in the order in which they began."""
-    rows = list(named(database.execute(OVERVIEW)))
-    followers = {(row["previous_session_id"], row["session_key"]): row for row in reversed(rows)}
-    return [_window(agent, row, followers.get((row["session_id"], row["session_key"]))) for row in rows]
+def sketches(database: apsw.Connection) -> Sequence[Sketch]:
+    """Return every session that the database knows, in no order."""
+    return [Sketch._make(row) for row in database.execute(SKETCHES)]
 
 
-def _window(agent: str, row: Mapping[str, Any], follower: Mapping[str, Any] | None) -> Window:
-    ctx = {said: row[name] for said, name in _CTX.items() if isinstance(row[name], str)}
-    left_out = _NOT_TOLD if row["run_status"] in _BAD_ENDS else _NOT_TOLD.union(_OF_A_RUN)
+def window(database: apsw.Connection, agent: str, sketch: Sketch) -> Window:
+    """Return what is to be told about a session."""
+    (row,) = named(database.execute(WINDOW, (sketch.session,)))
+    left_out = frozenset() if row["run_status"] in _BAD_ENDS else _OF_A_RUN
+    for follower in named(database.execute(FOLLOWER, (row["session_key"], sketch.session))):
+        row.update(follower)
     event = {name: value for name, value in row.items() if value is not None and name not in left_out}
-    if follower:
-        event["ended_at"], event["next_session_id"] = follower["started_at"], follower["session_id"]
-        if follower["start_reason"]:
-            event["reason"] = follower["start_reason"]
-    place = Place(agent, row["session_id"], ctx)
-    return Window(place, row["changed_at"], row["generation"] or "", row["last_seq"], event)
+    ctx = {said: row[name] for said, name in _CTX.items() if isinstance(row[name], str)}
+    return Window(Place(agent, sketch.session, ctx), sketch.changed_ms, event)
