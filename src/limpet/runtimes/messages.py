@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from limpet import jsonline, text
 from limpet.runtimes.outcome import outcome_of, words_of
-from limpet.runtimes.saying import OWN_TOOLS, mapping, name, trust_of_tool
+from limpet.runtimes.saying import OWN_TOOLS, duration, mapping, name, trust_of_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -97,7 +97,7 @@ def ended(saying: Saying, said: Mapping[str, Any], part: int, entry: str = "") -
         status="" if synthetic else outcome.status,
         error="" if synthetic else text.one_line(outcome.error, 500),
         flags=("synthetic",) if synthetic else outcome.flags,
-        duration_ms=_duration(mapping(said.get("details"))),
+        duration_ms=duration(said.get("durationMs", mapping(said.get("details")).get("durationMs"))),
         text=words,
     )  # fmt: skip
 
@@ -161,7 +161,7 @@ def _blocks(saying: Saying, message: Mapping[str, Any], entry: str) -> Iterator[
     content = message.get("content")
     blocks: Sequence[Any] = content if isinstance(content, list) else ()
     for part, block in enumerate(blocks, start=2):
-        kind = block.get("type") if isinstance(block, dict) else None
+        kind = name(block.get("type")) if isinstance(block, dict) else ""
         if kind in CALL_BLOCKS:
             yield begun(saying, block, part, entry)
         elif kind in RESULT_BLOCKS:
@@ -173,7 +173,7 @@ def _spoken(content: Json) -> Json:
     if not isinstance(content, list):
         return content
     left_out = CALL_BLOCKS | RESULT_BLOCKS | SILENT_BLOCKS
-    return [b for b in content if not (isinstance(b, dict) and b.get("type") in left_out)]
+    return [b for b in content if not (isinstance(b, dict) and name(b.get("type")) in left_out)]
 
 
 def _message(saying: Saying, message: Mapping[str, Any], role: str, said: str, entry: str) -> Fact:
@@ -249,8 +249,3 @@ def _run(saying: Saying, message: Mapping[str, Any], role: str) -> Iterator[Fact
 
 UNFINISHED = frozenset({"", "toolUse", "tool_use", "tool_calls"})
 STOPPED = {"aborted": "cancelled", "cancelled": "cancelled"}
-
-
-def _duration(details: Mapping[str, Any]) -> int | None:
-    value = details.get("durationMs")
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 OWN_TOOLS = frozenset({"memory_ask", "memory_recent", "memory_session", "memory_show"})
 WEB_TOOLS = ("web_", "browser", "fetch", "http", "firecrawl", "playwright")
+LONGEST_MS = 1 << 53
 NAIVE_ZONE = "UTC"
 """How a time without a zone is read, unless its source is known to write local time."""
 
@@ -92,6 +93,12 @@ def when(said: Json, arrived_ms: int, zone: str = NAIVE_ZONE) -> tuple[int, str]
     if type(said) is int and 946_684_800_000 < said < 4_102_444_800_000:
         return said, ""
     return days.instant(said, arrived_ms, zone)
+
+
+def duration(value: Json) -> int | None:
+    """Return a duration in whole milliseconds; None for what is none, or is longer than any database can hold."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return round(value) if is_number and 0 <= value < LONGEST_MS else None
 
 
 def mapping(value: Json) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from limpet import text
 from limpet.model import UNWRITTEN
 from limpet.runtimes.messages import call_fact, facts_of_message, summary_of_call
 from limpet.runtimes.outcome import outcome_of, status_word, words_of
-from limpet.runtimes.saying import mapping, name
+from limpet.runtimes.saying import duration, mapping, name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +39,7 @@ def after_tool_call(saying: Saying) -> Sequence[Fact]:
         call_fact(
             saying, "end", 0, _call(saying), _tool(saying), event.get("params"), rank=HOOK_RANK,
             status=outcome.status, error=text.one_line(outcome.error, 500), flags=outcome.flags,
-            duration_ms=_number(event.get("durationMs")),
+            duration_ms=duration(event.get("durationMs")),
             summary=summary_of_call(_tool(saying), event.get("params")),
             text=" ".join((_tool(saying), *map(text.plain, map(event.get, ("params", "result", "error"))))),
         )
@@ -115,13 +115,14 @@ def model_call_ended(saying: Saying) -> Sequence[Fact]:
     if failed and status == "succeeded":
         status = "failed"
     error = name(event.get("errorCategory")) or words_of(event.get("error"))
-    return [_model_call(saying, "end", status=status, error=error, duration_ms=_number(event.get("durationMs")))]
+    return [_model_call(saying, "end", status=status, error=error, duration_ms=duration(event.get("durationMs")))]
 
 
 def agent_end(saying: Saying) -> Sequence[Fact]:
     """Return the end of one attempt of a run; the last attempt's counts."""
     event = saying.event
-    last = mapping(event.get("lastMessage")) or mapping((event.get("messages") or [None])[-1])
+    messages = event.get("messages")
+    last = mapping(event.get("lastMessage")) or mapping(messages[-1] if messages and type(messages) is list else None)
     error = words_of(event.get("error")) or words_of(last.get("errorMessage"))
     failed = event.get("success") is False or bool(error) or last.get("stopReason") == "error"
     keys = [f"run:{saying.run}"] if saying.run else []
@@ -130,7 +131,7 @@ def agent_end(saying: Saying) -> Sequence[Fact]:
             "run", "end", 0, *keys, actor="agent", trust="agent", rank=HOOK_RANK, summary="agent run",
             status="failed" if failed else "succeeded",
             error=text.one_line(error or ("the run failed" if failed else ""), 500),
-            duration_ms=_number(event.get("durationMs")), text=error,
+            duration_ms=duration(event.get("durationMs")), text=error,
         )
     ]  # fmt: skip
 
@@ -230,7 +231,7 @@ def cron_changed(saying: Saying) -> Sequence[Fact]:
             summary=text.one_line(f"cron job {title}" + (f": {said}" if said else ""), SUMMARY_CHARS),
             status=_cron_status(event) if phase == "end" else "",
             error=text.one_line(words_of(event.get("error")), 500),
-            duration_ms=_number(event.get("durationMs")), text=f"{title} {said}", label="",
+            duration_ms=duration(event.get("durationMs")), text=f"{title} {said}", label="",
         )
     ]  # fmt: skip
 
@@ -274,10 +275,6 @@ def _call(saying: Saying) -> str:
 
 def _tool(saying: Saying) -> str:
     return name(saying.event.get("toolName")) or name(saying.ctx.get("toolName"))
-
-
-def _number(value: Json) -> int | None:
-    return round(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _from(saying: Saying) -> Json:
