@@ -9,7 +9,7 @@ from limpet import days
 from limpet.model import Fact
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from limpet.model import Json, Record
 
@@ -99,6 +99,11 @@ def duration(value: Json) -> int | None:
     """Return a duration in whole milliseconds; None for what is none, or is longer than any database can hold."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return round(value) if is_number and 0 <= value < LONGEST_MS else None
+
+
+def keyed(kind: str, *names: str) -> Sequence[str]:
+    """Return the join key made of these names; none where one of them is missing: what is missing matches nothing."""
+    return [":".join((kind, *names))] if all(names) else []
 
 
 def mapping(value: Json) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from limpet import text
 from limpet.model import COUNTED
 from limpet.runtimes.messages import begun, ended, facts_of_message
-from limpet.runtimes.saying import mapping, name
+from limpet.runtimes.saying import keyed, mapping, name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -128,7 +128,7 @@ def _reset(saying: Saying) -> Sequence[Fact]:
             "reset",
             "whole",
             0,
-            f"reset:{place}",
+            *keyed("reset", place),
             actor="user",
             trust="system",
             summary=summary,
@@ -143,7 +143,7 @@ def _compaction(saying: Saying) -> Sequence[Fact]:
     said = text.plain(saying.event.get("summary"))
     return [
         saying.fact(
-            "compaction", "end", 0, f"compaction:{place}", actor="system", trust="system", status="succeeded",
+            "compaction", "end", 0, *keyed("compaction", place), actor="system", trust="system", status="succeeded",
             summary=text.one_line(f"prompt compacted: {said}" if said else "prompt compacted", 200), text=said, rank=3,
             entry=_identity(saying.event),
         )

@@ -9,7 +9,7 @@ from limpet import text
 from limpet.model import UNWRITTEN
 from limpet.runtimes.messages import call_fact, facts_of_message, summary_of_call
 from limpet.runtimes.outcome import outcome_of, status_word, words_of
-from limpet.runtimes.saying import duration, mapping, name
+from limpet.runtimes.saying import duration, keyed, mapping, name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -160,7 +160,7 @@ def before_reset(saying: Saying) -> Sequence[Fact]:
     place = saying.session_key or saying.session
     return [
         saying.fact(
-            "reset", "whole", 0, f"reset:{place}", actor="user", trust="system",
+            "reset", "whole", 0, *keyed("reset", place), actor="user", trust="system",
             summary=f"session reset ({reason})" if reason else "session reset", rank=HOOK_RANK,
         )
     ]  # fmt: skip
@@ -226,7 +226,7 @@ def cron_changed(saying: Saying) -> Sequence[Fact]:
     said = text.plain(event.get("summary"))
     return [
         saying.fact(
-            "cron", phase, 0, f"cron:{name(event.get('jobId'))}:{ran}", actor="system", trust="system", agent=agent,
+            "cron", phase, 0, *keyed("cron", name(event.get("jobId")), ran), actor="system", trust="system", agent=agent,
             call=name(event.get("jobId")), rank=HOOK_RANK,
             summary=text.one_line(f"cron job {title}" + (f": {said}" if said else ""), SUMMARY_CHARS),
             status=_cron_status(event) if phase == "end" else "",
@@ -313,7 +313,7 @@ def _compaction(saying: Saying, phase: str, summary: str, **fields: Any) -> Fact
         "compaction",
         phase,
         0,
-        f"compaction:{place}",
+        *keyed("compaction", place),
         actor="system",
         trust="system",
         summary=summary,
@@ -344,7 +344,7 @@ def _subagent(saying: Saying, phase: str, **fields: Any) -> Fact:
     details = {"child": child, "child_session": name(event.get("childSessionId"))}
     run = name(event.get("runId"))
     return saying.fact(
-        "subagent", phase, 0, f"subagent:{child}", actor="agent", trust="agent", session_key=own_key,
+        "subagent", phase, 0, *keyed("subagent", child), actor="agent", trust="agent", session_key=own_key,
         call=run if phase == "start" else "", rank=HOOK_RANK,
         details={k: v for k, v in details.items() if v} or None, **fields,
     )  # fmt: skip
