@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from limpet.model import UNWRITTEN, Event, Fact
 from limpet.runtimes import meaning
@@ -185,8 +185,9 @@ def _without_copies(facts: list[Fact]) -> Iterator[list[Fact]]:
     yield from by_entry.values()
 
 
-def _source_order(fact: Fact) -> tuple[str, int, int]:
-    return (*fact.order, fact.place[1])
+def _source_order(fact: Fact) -> tuple[str, int, int, int, str, tuple[int, int]]:
+    """Return the source's own order; what it numbers alike is told apart by what it says, at last by its place."""
+    return (*fact.order, fact.place[1], _time(fact), fact.text, fact.place)
 
 
 def _join(merged: list[list[Fact]], others: list[list[Fact]], near_ms: int) -> None:
@@ -224,7 +225,7 @@ def _time(fact: Fact) -> int:
     return fact.arrived_ms if fact.at_ms is None else fact.at_ms
 
 
-def _preference(fact: Fact) -> tuple[int, int, int, str, str, int, int]:
+def _preference(fact: Fact) -> tuple[Any, ...]:
     """Best first: the better witness, then the fuller one, then the source's own order; never the order of arrival."""
     fullness = (fact.duration_ms is not None) + bool(fact.text) + bool(fact.error)
     return (-fact.rank, -fullness, -len(fact.text), fact.source, *_source_order(fact))
