@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, defaultdict
 from typing import TYPE_CHECKING
 
-from limpet import clock, interpreter, text
+from limpet import clock, days, interpreter, text
 from limpet.errors import LimpetError
 from limpet.model import COUNTED, Record
 from limpet.store.records import pages
@@ -229,7 +229,7 @@ def _streams(records: Sequence[Record]) -> Iterator[Stream]:
         if isinstance(record.body, dict) and record.body.get("seq") == record.seq:
             by_stream[record.stream, record.source].append(record)
     for (stream, source), mine in by_stream.items():
-        times = [at for record in mine if isinstance(at := record.body.get("ts"), int)] or [mine[0].arrived_ms]
+        times = [days.instant(record.body.get("ts"), record.arrived_ms, "UTC")[0] for record in mine]
         numbers = [record.seq for record in mine]
         ended = any(record.kind in GOODBYES for record in mine)
         yield Stream(stream, source, len(mine), min(numbers), max(numbers), min(times), max(times), ended)
