@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from limpet import text
 from limpet.model import UNWRITTEN, Event, Fact
 from limpet.runtimes import meaning
 from limpet.runtimes.saying import saying_of
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from limpet.model import Record
+    from limpet.runtimes.saying import Saying
 
 PART_BITS = 12
 """An event's id is its first record's number and the part within that record; a record has at most 4,095 parts."""
@@ -39,20 +41,25 @@ LAST = (1 << PART_BITS) - 1
 
 
 def facts_of(record: Record) -> Sequence[Fact]:
-    """Return what a record says; a kind that nobody knows gives a fact of type `unknown`, so that it can be found."""
+    """Return what a record says.
+
+    A kind that nobody knows gives a fact of type `unknown`, so that it can be found; so does a record that its reader
+    stumbles over, with the flag `misread`.
+    """
     saying = saying_of(record)
     read = meaning.of(record.kind)
     if read is None:
-        return [
-            saying.fact(
-                "unknown",
-                "whole",
-                actor="system",
-                trust="unknown",
-                summary=f"{record.kind} (not known to Limpet)",
-            )
-        ]
-    return [fact if fact.place[1] <= LAST else replace(fact, place=(record.no, LAST)) for fact in read(saying)]
+        return [_unknown(saying, "not known to Limpet")]
+    try:
+        facts = read(saying)
+    except Exception:  # noqa: BLE001 - a fault of ours must not stop the recorder; `rebuild` reads the record again
+        return [_unknown(saying, "could not be read by Limpet", "misread")]
+    return [fact if fact.place[1] <= LAST else replace(fact, place=(record.no, LAST)) for fact in facts]
+
+
+def _unknown(saying: Saying, why: str, *flags: str) -> Fact:
+    summary = text.one_line(f"{saying.record.kind} ({why})", 200)
+    return saying.fact("unknown", "whole", actor="system", trust="unknown", summary=summary, flags=flags)
 
 
 def event_id(place: tuple[int, int]) -> int:

@@ -226,8 +226,8 @@ def cron_changed(saying: Saying) -> Sequence[Fact]:
     said = text.plain(event.get("summary"))
     return [
         saying.fact(
-            "cron", phase, 0, *keyed("cron", name(event.get("jobId")), ran), actor="system", trust="system", agent=agent,
-            call=name(event.get("jobId")), rank=HOOK_RANK,
+            "cron", phase, 0, *keyed("cron", name(event.get("jobId")), ran), actor="system", trust="system",
+            agent=agent, call=name(event.get("jobId")), rank=HOOK_RANK,
             summary=text.one_line(f"cron job {title}" + (f": {said}" if said else ""), SUMMARY_CHARS),
             status=_cron_status(event) if phase == "end" else "",
             error=text.one_line(words_of(event.get("error")), 500),
