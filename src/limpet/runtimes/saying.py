@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 OWN_TOOLS = frozenset({"memory_ask", "memory_recent", "memory_session", "memory_show"})
 WEB_TOOLS = ("web_", "browser", "fetch", "http", "firecrawl", "playwright")
 LONGEST_MS = 1 << 53
+TIME_FLAGS = frozenset({"naive_time", "time_unreadable", "time_out_of_range"})
+REMARKS = ("invalid_utf8",)
 NAIVE_ZONE = "UTC"
 """How a time without a zone is read, unless its source is known to write local time."""
 
@@ -65,7 +67,8 @@ class Saying:
         if said is None:
             return self
         at_ms, flag = when(said, self.record.arrived_ms)
-        return replace(self, at_ms=at_ms, flags=(flag,) if flag else ())
+        kept = tuple(f for f in self.flags if f not in TIME_FLAGS)
+        return replace(self, at_ms=at_ms, flags=(flag, *kept) if flag else kept)
 
 
 def saying_of(record: Record) -> Saying:
@@ -83,9 +86,14 @@ def saying_of(record: Record) -> Saying:
         session_key=session_key,
         run=name(ctx.get("runId")) or name(event.get("runId")) or name(ctx.get("runIdSeen")),
         at_ms=at_ms,
-        flags=(flag,) if flag else (),
+        flags=(flag, *_flags(body)) if flag else _flags(body),
         label=label_of(session_key, ctx.get("trigger")),
     )
+
+
+def _flags(body: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what the reader of the line had to remark on it; a producer's own word of that name is none of ours."""
+    return tuple(flag for flag in REMARKS if isinstance(body.get("flags"), list) and flag in body["flags"])
 
 
 def when(said: Json, arrived_ms: int, zone: str = NAIVE_ZONE) -> tuple[int, str]:

@@ -13,6 +13,9 @@ from limpet.model import Record
 DEFAULT_SOURCE = "openclaw.hooks"
 """Whose a line is that does not say it: the OpenClaw plugin's."""
 
+INVALID_UTF8 = "invalid_utf8"
+"""The flag of a line in which bytes had to be replaced (field case F30)."""
+
 LONGEST_ID = 200
 HEX = re.compile(r"[0-9a-f]{32}")
 
@@ -29,6 +32,8 @@ def record_of(raw: bytes, stream: str, seq: int, arrived_ms: int, repeat: int = 
     except ValueError as error:
         raise BadInput(f"not JSON: {error}") from error
     _check(body)
+    if jsonline.has_bad_utf8(raw):
+        body["flags"] = [INVALID_UTF8]
     return Record(
         id=_id(body, raw, repeat),
         source=_text(body.get("source")) or DEFAULT_SOURCE,
