@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 OWN_TOOLS = frozenset({"memory_ask", "memory_recent", "memory_session", "memory_show"})
 WEB_TOOLS = ("web_", "browser", "fetch", "http", "firecrawl", "playwright")
 LONGEST_MS = 1 << 53
-TIME_FLAGS = frozenset({"naive_time", "time_unreadable", "time_out_of_range"})
+TIME_FLAGS = frozenset({days.NAIVE, days.UNREADABLE, days.OUT_OF_RANGE})
 REMARKS = ("invalid_utf8",)
+"""What a reader of lines may have noted in a record's body."""
+
 NAIVE_ZONE = "UTC"
 """How a time without a zone is read, unless its source is known to write local time."""
 
