@@ -14,7 +14,7 @@ from limpet.runtimes.lines import lines
 from limpet.runtimes.openclaw import layout, records
 from limpet.runtimes.openclaw.reading import TranscriptReading, entry_of
 from limpet.runtimes.unpacking import DAMAGE, packing, unpacked
-from limpet.spool.line import record_of
+from limpet.spool.line import LONGEST_ID, record_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,6 +126,11 @@ def told_by_lines(path: Path, kind: str, now_ms: int) -> Iterator[tuple[Record |
         yield Reject(SOURCE, path.name, f"The file is damaged: {error}.", b""), 0
 
 
+def _has_id(body: Json) -> bool:
+    given = body.get("id")
+    return isinstance(given, str) and 0 < len(given) <= LONGEST_ID
+
+
 def _is_growing(path: Path, now_ms: int) -> bool:
     return not packing(path) and path.stat().st_mtime_ns // 1_000_000 > now_ms - GROWING_MS
 
@@ -173,9 +178,9 @@ class LineFile:
 
     def _hook_record(self, raw: bytes) -> Record:
         record = record_of(raw, self._stream, self._number, self._now_ms)
-        if record.id != record.body.get("id"):
-            repeat = self._repeats(raw)
-            record = record_of(raw, self._stream, self._number, self._now_ms, repeat) if repeat else record
+        repeat = 0 if _has_id(record.body) else self._repeats(raw)
+        if repeat:
+            record = record_of(raw, self._stream, self._number, self._now_ms, repeat)
         if record.kind in FROM_TRANSCRIPTS and "source" not in record.body:
             return replace(record, source=records.SOURCE)
         return record
