@@ -1,0 +1,119 @@
+"""A text as it reads after undoing one layer of escapes after the other, each with the way back to the first offsets.
+
+So a secret is found in JSON printed into a string, in a URL, in HTML, between colour codes; and masked where it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_LAYERS = 5
+"""How many layers of escapes are undone; JSON in a string in a string in a string has three."""
+
+_ESCAPE = re.compile(
+    rb"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[\"'\\/bfnrtv]|\r?\n)"
+    rb"|%[0-9a-fA-F]{2}"
+    rb"|&(?:quot|amp|lt|gt|apos|#[0-9]{1,3}|#[xX][0-9a-fA-F]{1,2});"
+    rb"|\x1b\[[0-?]*[ -/]*[@-~]"
+    rb"|\x00+"
+    rb"|\xe2\x80[\x8b-\x8d]"  # zero-width characters hide in the middle of words
+)
+_SHORT = {
+    b'\\"': b'"', b"\\'": b"'", b"\\\\": b"\\", b"\\/": b"/", b"\\b": b"\b", b"\\f": b"\f", b"\\n": b"\n",
+    b"\\r": b"\r", b"\\t": b"\t", b"\\v": b"\v", b"&quot;": b'"', b"&amp;": b"&", b"&lt;": b"<", b"&gt;": b">",
+    b"&apos;": b"'",
+}  # fmt: skip
+_SIGNS = (b"\\", b"%", b"&", b"\x1b", b"\0", b"\xe2\x80")
+
+
+class Layer:
+    """A text and, for each escape undone in it, where it stood and how long it was before and after."""
+
+    def __init__(self, text: bytes, below: Layer | None = None) -> None:
+        """Take the text as it reads in this layer, and the layer that it was made from."""
+        self.text = text
+        self.below = below
+        self._at: list[int] = []
+        self._origin: list[int] = []
+        self._grown: list[tuple[int, int]] = []
+
+    def next(self) -> Layer | None:
+        """Return this text with one more layer of escapes undone, or None if there is none."""
+        if not _has_escape(self.text):
+            return None
+        above = Layer(b"", self)
+        parts, done, size = [], 0, 0
+        for found in _ESCAPE.finditer(self.text):
+            parts.append(self.text[done : found.start()])
+            meant = _meant(found)
+            size += found.start() - done
+            above._at.append(size)  # noqa: SLF001 - of the same class
+            above._origin.append(found.start())  # noqa: SLF001
+            above._grown.append((len(meant), found.end() - found.start()))  # noqa: SLF001
+            parts.append(meant)
+            size += len(meant)
+            done = found.end()
+        above.text = b"".join([*parts, self.text[done:]])
+        return above
+
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        """Return where a span of this text stands in the text of the first layer, whole escapes included."""
+        layer: Layer | None = self
+        while layer is not None and layer.below is not None:
+            start, end = layer._lowered_start(start), layer._lowered_end(end)
+            layer = layer.below
+        return start, end
+
+    def _lowered_start(self, place: int) -> int:
+        return self._lowered(place, bisect_right(self._at, place) - 1, inside=0)
+
+    def _lowered_end(self, place: int) -> int:
+        return self._lowered(place, bisect_left(self._at, place) - 1, inside=1)
+
+    def _lowered(self, place: int, nth: int, inside: int) -> int:
+        """`nth` is the last escape before the place; within it the place moves to its start (0) or its end (1)."""
+        if nth < 0:
+            return place
+        size, before = self._grown[nth]
+        past = place - self._at[nth] - size
+        return self._origin[nth] + (before + past if past >= 0 else before * inside)
+
+
+def layers(text: bytes) -> Iterator[Layer]:
+    """Yield the text itself and then each layer of escapes undone, at most MAX_LAYERS."""
+    layer: Layer | None = Layer(text)
+    for _ in range(MAX_LAYERS + 1):
+        if layer is None:
+            return
+        yield layer
+        layer = layer.next()
+
+
+def peeled(text: bytes) -> bytes | None:
+    """Return the text with one layer of escapes undone and no way back, or None if there is none."""
+    return _ESCAPE.sub(_meant, text) if _has_escape(text) else None
+
+
+def _has_escape(text: bytes) -> bool:
+    return any(sign in text for sign in _SIGNS) and _ESCAPE.search(text) is not None
+
+
+def _meant(found: re.Match[bytes]) -> bytes:
+    said = found[0]
+    short = _SHORT.get(said)
+    if short is not None:
+        return short
+    if said[:1] == b"%":
+        return bytes.fromhex(said[1:].decode())
+    if said[:2] in (b"\\u", b"\\x"):
+        return chr(int(said[2:], 16)).encode("utf-8", "surrogatepass")
+    if said[:2] == b"&#":
+        digits = said[2:-1]
+        number = int(digits[1:], 16) if digits[:1] in b"xX" else int(digits)
+        return chr(number).encode()
+    return b""

@@ -1,0 +1,40 @@
+"""What stands in place of a secret: a mask that says the kind and can never be taken for a value."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HINT = "⟦removed: ".encode()
+MASK = re.compile("⟦removed: [a-z0-9 ]{1,40} #[0-9a-f]{8}; not a value⟧".encode())
+
+
+def mask(kind: str, secret: bytes, key: bytes) -> bytes:
+    """Return the mask of a secret; its fingerprint is keyed, so that the same secret can be recognised, not guessed."""
+    print_ = hmac.new(key, secret, hashlib.sha256).hexdigest()[:8]
+    return f"⟦removed: {kind} #{print_}; not a value⟧".encode()
+
+
+def kind_words(kind: str) -> str:
+    """Return a kind as a mask can say it: small letters, digits and single spaces, at most 40."""
+    return re.sub(r"[^a-z0-9]+", " ", kind.lower()).strip()[:40].strip() or "secret"
+
+
+def outside_masks(text: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a span that no mask covers."""
+    if HINT in text:
+        for found in MASK.finditer(text):
+            if found.end() <= start:
+                continue
+            if found.start() >= end:
+                break
+            if start < found.start():
+                yield start, found.start()
+            start = max(start, found.end())
+    if start < end:
+        yield start, end

@@ -1,0 +1,157 @@
+"""Secrets that only the words before them give away: `DB_PASSWORD=…`, `--token …`, `"apiKey": "…"`, `mysql -p…`.
+
+A lead is a pattern (RE2) that ends where the value begins; what it names, and the value, say whether it counts.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from limpet.redact.names import named
+from limpet.redact.values import is_mixed, is_name, is_placeholder, is_random, is_sentence, is_word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from limpet.redact.names import Named
+
+_ROOT = (
+    r"(?:pass(?:w(?:or)?d|wort|phrase|code)?s?|pwd|pswd|kennwort|contrase[nñ]a|senha|пароль|密码|secrets?|tokens?"
+    r"|credentials?|creds?|cookies?|auth(?:orization)?|bearer|jwt|keys?|private|mnemonic|seed[ _-]?phrase"
+    r"|recovery[ _-]?(?:phrase|codes?)|backup[ _-]?codes?|t?otp|cv[vc]|pin|sess(?:ion)?id"
+    r"|access[_-]?key[_-]?id|access[_-]?signature)"
+)
+_SUFFIX = (
+    r"(?:[_.-]?(?:value|raw|plain|b64|base64|encoded|old|new|prod|production|dev|staging|live|test|main|primary"
+    r"|secondary|default|backup|[0-9]{1,3})){0,2}"
+)
+_NAME = rf"[A-Za-z0-9_.-]*{_ROOT}{_SUFFIX}"
+_COMMAND = r"[^\n|;&]*?[ \t]"
+_CODE = re.compile(
+    r"[A-Za-z_$][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)*[(\[].*"
+    r"|(?:self|this|cls|config|cfg|conf|settings|process|os|req|request|res|response|ctx|context|args|opts|options"
+    r"|params|props|state|user|data|body|headers|app|client|session|creds|credentials|secrets|vars|var|local|module"
+    r"|inputs|github|steps|input|row|item|obj|event|payload|kwargs|argv|flags|[a-z])"
+    r"(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)+!?",
+    re.DOTALL,
+)
+_STANDARD = re.compile(r"(?i)(?:base|sha|utf|md|aes|rsa|[hre]s|ed|ip[v]|oauth|v)-?[0-9].*|[0-9.]+[a-z%]{1,3}")
+
+
+class Said(NamedTuple):
+    """What stands in a text: a value, what its name says of it, whether it is quoted, and the lead before it."""
+
+    value: str
+    name: Named
+    quoted: bool
+    lead: bytes
+
+
+class Lead(NamedTuple):
+    """A pattern that ends where a value begins. Its group 1 is the name, unless `kind` says what the value is.
+
+    `hint` is the pattern and a first character of a value.
+    """
+
+    pattern: str
+    counts: Callable[[Said], bool]
+    kind: str = ""
+
+    @property
+    def hint(self) -> str:
+        """The pattern and the beginning of something that may be a value."""
+        return self.pattern + r"""["'`]{0,3}[^\s"'`,;&|]"""
+
+
+def counts_under(name: Named, value: str) -> bool:
+    """Return whether a value that stands under such a name is a secret, when nothing else speaks against it."""
+    if is_placeholder(value) or is_sentence(value):
+        return False
+    if name.kind == "one time code":
+        return value.isalnum() and 3 <= len(value) <= 10 and any(c.isdigit() for c in value)
+    if not name.sure:
+        return is_random(value) or (name.wordy and is_mixed(value) and not is_name(value))
+    return name.wordy or not is_word(value)
+
+
+def _assigned(said: Said) -> bool:
+    return (said.quoted or not _is_code(said)) and counts_under(said.name, said.value)
+
+
+def _flagged(said: Said) -> bool:
+    return not said.value.startswith("-") and counts_under(said.name, said.value)
+
+
+def _set(said: Said) -> bool:
+    return said.name.sure and not is_word(said.value) and counts_under(said.name, said.value)
+
+
+def _told(said: Said) -> bool:
+    """Judge `the password is …`, where most that follows is no value but a word, a number, a standard."""
+    if is_placeholder(said.value) or is_name(said.value) or not is_mixed(said.value):
+        return False
+    short = said.name.kind != "password" and not is_random(said.value)
+    return len(said.value) >= (10 if short else 5) and _STANDARD.fullmatch(said.value) is None
+
+
+def _element(said: Said) -> bool:
+    return said.name.sure and counts_under(said.name, said.value)
+
+
+def _argument(said: Said) -> bool:
+    return not said.value.startswith("-") and not is_placeholder(said.value)
+
+
+def _quoted(said: Said) -> bool:
+    return said.quoted and not is_placeholder(said.value)
+
+
+def _is_code(said: Said) -> bool:
+    """A bare value may be an expression, or a variable that is named like what it holds."""
+    if said.lead.endswith(b"=") and said.lead[:-1].isupper():
+        return False
+    variable = re.fullmatch(r"[A-Za-z_$][\w$.]*", said.value) is not None
+    return _CODE.fullmatch(said.value) is not None or (variable and named(said.value) is not None)
+
+
+_LOGINS = r"(?:docker|podman|helm|az|oc|skopeo|buildah|npm|twine|vault|gcloud|heroku)"
+LEADS: tuple[Lead, ...] = (
+    Lead(rf"(?i)({_NAME})[\"'`]{{0,3}}\]?[ \t]{{0,4}}(?::=|=>|={{1,3}}|:|[|│])[ \t]{{0,8}}", _assigned),
+    Lead(rf"(?i)({_NAME})[\"']\s{{0,8}},\s{{0,8}}[\"']value[\"']\s{{0,4}}:\s{{0,4}}", _assigned),
+    Lead(rf"(?i)(?:^|[\s\"'=(\[,])(--?{_NAME})[ \t]+", _flagged),
+    Lead(rf"(?i)\b(?:set|setenv|env|export)[ \t]+(?:-[a-z-]+[ \t]+)*({_NAME})[ \t]+", _set),
+    Lead(
+        r"(?i)\b(pass(?:word|wort|phrase|code)|passwd|token|secret|api[ _-]?key|pin)[ \t]+"
+        r"(?:is|was|are|ist|lautet|es|est)[ \t]{0,4}:?[ \t]{0,4}",
+        _told,
+    ),
+    Lead(rf"(?i)<(?:[a-z0-9_-]+:)?({_NAME})(?:[ \t][^<>\n]{{0,80}})?>", _element),
+    Lead(rf"(?i)<key>({_NAME})</key>\s{{0,40}}<(?:string|data)>", _element),
+    Lead(r"(?i)\b(?:login|user(?:name)?)[ \t]+[^\s]+[ \t]+password[ \t]+", _argument, "password"),
+    Lead(
+        r"(?i)\b(?:identified\s{1,8}by|(?:with|set)\s{1,8}(?:encrypted\s{1,8})?password|password)\s{1,8}(?:by\s|=\s?|to\s)?",
+        _quoted,
+        "password",
+    ),
+    Lead(rf"\b(?:mysql|mysqldump|mysqladmin|mysqlsh|mariadb|mariadb-dump){_COMMAND}-p", _argument, "password flag"),
+    Lead(rf"\bsshpass{_COMMAND}-p[ \t]*", _argument, "password flag"),
+    Lead(rf"\b{_LOGINS}\b[^\n|;&]*?\b(?:login|upload){_COMMAND}-p[ =]?", _argument, "password flag"),
+    Lead(rf"\bredis-cli{_COMMAND}-a[ \t]+", _argument, "password flag"),
+    Lead(rf"\b(?:mongo|mongosh|mongodump|mongorestore){_COMMAND}-p[ \t]*", _argument, "password flag"),
+    Lead(rf"\bldap(?:search|modify|add|passwd|whoami|delete){_COMMAND}-w[ \t]*", _argument, "password flag"),
+    Lead(rf"\b(?:smbclient|rpcclient|net){_COMMAND}-U[ \t]*[^\s%]+%", _argument, "password flag"),
+    Lead(rf"\b(?:sqlcmd|bcp|isql|osql|tsql){_COMMAND}-P[ \t]*", _argument, "password flag"),
+    Lead(rf"\b(?:7za?|rar|unrar){_COMMAND}-h?p", _argument, "password flag"),
+    Lead(rf"\b(?:zip|unzip){_COMMAND}-P[ \t]*", _argument, "password flag"),
+    Lead(r"\bhtpasswd[ \t]+-[A-Za-z]*b[A-Za-z]*[ \t]+[^\s]+[ \t]+[^\s]+[ \t]+", _argument, "password flag"),
+    Lead(r"-pass(?:in|out)?[ \t]+pass:", _argument, "password flag"),
+    Lead(
+        rf"\b(?:curl|wget|http|https|xh){_COMMAND}(?:-u|--user|--proxy-user|-U)[ =]?[\"']?[^\s:\"']+:",
+        _argument,
+        "password flag",
+    ),
+)
+"""Every way of saying that a secret follows."""
+
+ROOT = re.compile(rf"(?i){_ROOT}")
