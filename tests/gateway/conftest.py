@@ -6,7 +6,7 @@ import os
 import subprocess
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,7 +14,7 @@ from gateway.gateway import Gateway
 from gateway.provider import Provider
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 INSTALL = Path(__file__).parents[2] / "tools" / "openclaw.sh"
 NOT_HERE = 3
@@ -46,7 +46,8 @@ def new_gateway(
     """Make gateways, each with a HOME of its own and not yet started; all are stopped at the end."""
     with ExitStack() as stack:
 
-        def make(**more: str) -> Gateway:
-            return stack.enter_context(Gateway(tmp_path_factory.mktemp("home"), openclaw, provider, more))
+        def make(sections: Mapping[str, Any] | None = None, **more: str) -> Gateway:
+            home = tmp_path_factory.mktemp("home")
+            return stack.enter_context(Gateway(home, openclaw, provider, more, dict(sections or {})))
 
         yield make

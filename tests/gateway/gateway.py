@@ -37,13 +37,15 @@ def free_port() -> int:
 class Gateway:
     """`start` and `stop` it as often as needed; leaving the context ends it.
 
-    `home` becomes HOME, `cache` is the folder that `tools/openclaw.sh` prints, `more` goes into the environment.
+    `home` becomes HOME, `cache` is the folder that `tools/openclaw.sh` prints, `more` goes into the environment,
+    `sections` into the configuration.
     """
 
     home: Path
     cache: Path
     provider: Provider
     more: dict[str, str] = field(default_factory=dict)
+    sections: dict[str, Any] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = None
 
     def __post_init__(self) -> None:
@@ -90,6 +92,7 @@ class Gateway:
             "agents": {"defaults": {"model": {"primary": "scripted/scripted-1"}, "compaction": {"mode": "default"}}},
             "models": {"mode": "replace", "providers": {"scripted": provider}},
             "logging": {"file": str(self.home / "openclaw.log")},
+            **self.sections,
         }
 
     def start(self) -> None:

@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +20,7 @@ from limpet import door
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from gateway.gateway import Gateway
     from gateway.provider import Provider
@@ -99,7 +99,9 @@ def kill_sidecar(gateway: Gateway) -> None:
 def settle(memory: Memory, day: driving.Day) -> None:
     """Wait until the last turn's end is in the memory."""
     day.gateway.wait_for(
-        lambda: all(run["status"] != "started" for run in memory.events("run")) and memory.status()["pending_bytes"] == 0,
+        lambda: (
+            all(run["status"] != "started" for run in memory.events("run")) and memory.status()["pending_bytes"] == 0
+        ),
         "every run has ended",
     )
 
@@ -138,7 +140,7 @@ def test_every_tool_call_is_there_exactly_once_with_the_right_status(told: Told)
 def test_the_call_through_another_tool_is_there_once(told: Told) -> None:
     """`tool_call` makes a second call of its own, and that one is told once."""
     inner = [call for call in told.memory.events("tool_call") if call["call"].startswith("tool_search_code:")]
-    assert [("sessions_spawn", "succeeded")] == [(call["tool"], call["status"]) for call in inner]
+    assert [(call["tool"], call["status"]) for call in inner] == [("sessions_spawn", "succeeded")]
 
 
 def test_every_message_of_the_user_is_there_exactly_once(told: Told) -> None:
@@ -158,7 +160,7 @@ def test_every_answer_of_the_model_is_there_exactly_once(told: Told) -> None:
 def test_the_interrupted_call_and_its_run_are_interrupted(told: Told) -> None:
     """The gateway was killed in the middle of a call: that call and its run, and no other, say so."""
     calls = [call for call in told.memory.events("tool_call") if call["status"] == "interrupted"]
-    assert ["exec"] == [call["tool"] for call in calls]
+    assert [call["tool"] for call in calls] == ["exec"]
     runs = [run for run in told.memory.events("run") if run["status"] == "interrupted"]
     assert [calls[0]["run"]] == [run["run"] for run in runs]
 
@@ -166,13 +168,13 @@ def test_the_interrupted_call_and_its_run_are_interrupted(told: Told) -> None:
 def test_nothing_is_left_open(told: Told) -> None:
     """After the day nothing is `started` that has ended."""
     left = [event for kind in ("tool_call", "run", "subagent", "cron") for event in told.memory.events(kind)]
-    assert [] == [event for event in left if event["status"] == "started"]
+    assert [event for event in left if event["status"] == "started"] == []
 
 
 def test_the_ledger_is_whole(told: Told) -> None:
     """The chain verifies and every part of every record is in an event."""
     done = told.memory.limpet("verify", "--json")
-    assert (0, []) == (done.returncode, json.loads(done.stdout)["faults"])
+    assert (done.returncode, json.loads(done.stdout)["faults"]) == (0, [])
 
 
 def test_openclaws_own_count_agrees(told: Told) -> None:
@@ -191,16 +193,16 @@ def test_cron_jobs_subagents_resets_and_compactions_are_there_once(live: Told) -
     """Each kind of event that the day held."""
     finished = Counter((e["summary"].split(":")[0], e["status"]) for e in live.memory.events("cron") if e["status"])
     assert Counter({("cron job nightly", "succeeded"): 1, ("cron job broken", "failed"): 1}) == finished
-    assert ["succeeded"] == [e["status"] for e in live.memory.events("subagent")]
-    assert ["succeeded"] == [e["status"] for e in live.memory.events("compaction")]
-    assert 1 == len(live.memory.events("reset"))
-    assert 2 == len([e for e in live.memory.events("gateway") if e["status"] == "started"])
+    assert [e["status"] for e in live.memory.events("subagent")] == ["succeeded"]
+    assert [e["status"] for e in live.memory.events("compaction")] == ["succeeded"]
+    assert len(live.memory.events("reset")) == 1
+    assert len([e for e in live.memory.events("gateway") if e["status"] == "started"]) == 2
 
 
 def test_status_says_that_it_is_recording(live: Told) -> None:
     """With the gateway up and both witnesses well nothing is lacking."""
     status = live.memory.status()
-    assert (0, "recording", []) == (status["exit"], status["state"], status["lacks"]), status
+    assert (status["exit"], status["state"], status["lacks"]) == (0, "recording", []), status
 
 
 def test_status_says_what_one_witness_alone_lacks(told: Told, request: pytest.FixtureRequest) -> None:
@@ -220,4 +222,4 @@ def test_a_removed_event_is_noticed(live: Told, tmp_path: Path) -> None:
     connection.close()
     assert "in no event" in memory.limpet("verify").stdout
     status = memory.status()
-    assert (5, True) == (status["exit"], "1 of" in status["sentence"]), status
+    assert (status["exit"], "1 of" in status["sentence"]) == (5, True), status
