@@ -1,7 +1,7 @@
 """`limpet demo`: a recorded day, written into a spool as OpenClaw's plugin writes it and taken in by the real recorder.
 
-The day stands in `demo_day.jsonl`, with times since midnight; here it becomes yesterday. The plugin's beats are left out:
-they tell of nothing that happened.
+The day stands in `demo_day.jsonl`, with times since midnight; here it becomes yesterday. The plugin's beats, which tell
+of nothing that happened, are left out.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def _tell(seen: Seen, zone: str, kept: Path | None) -> None:
     output.data("\nIts tool calls, by how they ended:")
     output.groups(seen.calls.groups)
     for kind, n in seen.removed.items():
-        output.data(f"\nRemoved before anything was stored: {n:,} x {kind}")
+        output.data(f"\nTaken out before anything was stored: a {kind}, in {n:,} places")
     for title, found in (
         (f"The newest {SHOWN}", seen.recent),
         ("What went wrong", seen.failures),

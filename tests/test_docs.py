@@ -1,0 +1,157 @@
+"""The documentation says what is there: each command, setting, word and shape, and no link leads nowhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from lab import NOON, Lab, call, hook
+from limpet import model
+from limpet.cli.main import COMMANDS, parser
+from limpet.runtimes.meaning import READINGS
+from limpet.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
+COMMON = {"-h", "--help", "--db", "--json", "--tz", "--now"}
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
+
+
+def page(name: str) -> str:
+    """Return a page's text."""
+    return (DOCS / name).read_text("utf-8")
+
+
+def words_in_ticks(text: str) -> set[str]:
+    """Return every word that stands between backticks."""
+    return {word for code in re.findall(r"`([^`\n]+)`", text) for word in re.split(r"[\s,]+", code)}
+
+
+def commands_in(text: str) -> Iterator[list[str]]:
+    """Yield the arguments of every `limpet ...` in the shell examples of a page."""
+    for block in SHELL.findall(text):
+        for line in block.splitlines():
+            said = shlex.split(line.partition(" > ")[0].partition(" && ")[0], comments=True)
+            if said and said[0].endswith("limpet"):
+                yield said[1:]
+
+
+def shape(name: str) -> set[str]:
+    """Return the keys that the table of how-it-works.md promises for a command's JSON."""
+    row = next(line for line in page("how-it-works.md").splitlines() if line.startswith(f"| `{name} --json` |"))
+    return set(re.findall(r"`(\w+)`", row.split("|")[2]))
+
+
+@pytest.fixture(scope="module")
+def used(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    """Make an installation that holds one session with one call."""
+    lab = Lab(tmp_path_factory.mktemp("docs"))
+    lab.take([hook("session_start", {"sessionId": "s-1"}), call("c1", 5, begins=True), call("c1", 9)])
+    return lab
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_documented(name: str) -> None:
+    """Each command has its section, with all its arguments."""
+    text = page("commands.md")
+    section = text.partition(f"## `limpet {name}`\n")[2].partition("\n## ")[0]
+    below = next(a for a in parser()._actions if a.dest == "command").choices[name]  # type: ignore[index,call-overload]
+    options = {option for action in below._actions for option in action.option_strings}
+    assert options - set(re.findall(r"--?[\w-]+", section)) <= COMMON
+    assert section
+
+
+def test_every_setting_is_documented() -> None:
+    """Each setting has its row in how-it-works.md."""
+    rows = set(re.findall(r"^\| `(\w+)` \|", page("how-it-works.md").partition("## Settings")[2], re.MULTILINE))
+    assert {field.name for field in fields(Settings)} - {"origins"} == rows
+
+
+def test_every_environment_variable_is_documented() -> None:
+    """Each variable that settings.py reads stands in how-it-works.md."""
+    source = (ROOT / "src" / "limpet" / "settings.py").read_text("utf-8")
+    assert set(re.findall(r'"((?:LIMPET|OPENCLAW)_\w+)"', source)) <= words_in_ticks(page("how-it-works.md"))
+
+
+def test_every_kind_of_record_is_documented() -> None:
+    """Each kind that Limpet can read stands in the table of how-it-works.md."""
+    table = page("how-it-works.md").partition("## What each record becomes")[2].partition("\n## ")[0]
+    assert READINGS.keys() <= words_in_ticks(table)
+
+
+@pytest.mark.parametrize("words", [model.TYPES, model.STATUSES, model.TRUSTS])
+def test_every_word_of_ours_is_in_the_glossary(words: tuple[str, ...]) -> None:
+    """Each type, status and trust stands in glossary.md."""
+    assert set(words) <= words_in_ticks(page("glossary.md"))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_link_leads_somewhere(path: Path) -> None:
+    """Each relative link names a file of the repository, and its anchor a heading there."""
+    dead = []
+    for target in LINK.findall(path.read_text("utf-8")):
+        name, _, anchor = target.partition("#")
+        if "://" in target:
+            continue
+        file = path.parent / name if name else path
+        headings = re.findall(r"^#+ (.+)$", file.read_text("utf-8"), re.MULTILINE) if file.is_file() else []
+        anchors = {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
+        if not file.exists() or (anchor and anchor not in anchors):
+            dead.append(target)
+    assert dead == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_example_is_understood(path: Path) -> None:
+    """Each `limpet` command line in the pages is one that the parser takes."""
+    for arguments in commands_in(path.read_text("utf-8")):
+        assert parser().parse_args(arguments).command in COMMANDS
+
+
+def test_the_examples_of_the_command_line_are_understood() -> None:
+    """The example in each command's own help is one that the parser takes."""
+    for name, command in COMMANDS.items():
+        (arguments,) = commands_in(f"```sh\n{command.examples}\n```")
+        assert parser().parse_args(arguments).command == name
+
+
+@pytest.mark.parametrize("name", ["status", "doctor", "verify", "rebuild", "drain"])
+def test_json_has_the_keys_that_are_promised(used: Lab, name: str) -> None:
+    """What a command gives as JSON has exactly the keys that how-it-works.md names."""
+    assert shape(name) - {"what", "found"} == set(used.limpet(name, "--json").json)
+
+
+def test_json_of_a_session_and_an_event_has_the_keys_that_are_promised(used: Lab) -> None:
+    """`session` and `show` give the keys that how-it-works.md names, and an event those of its example."""
+    session: Any = used.limpet("session", "s-1", "--json").json
+    event = next(e for e in session["events"] if e["type"] == "tool_call")
+    shown: Any = used.limpet("show", event["id"], "--json").json
+    example = page("how-it-works.md").partition('"events": [')[2].partition("]")[0]
+    assert set(session) == shape("session") - {"at", "how"}
+    assert set(event) == set(re.findall(r'"(\w+)":', example)) | {"sources"}
+    assert set(shown) - set(event) == {"details", "records"}
+    assert set(shown["records"][0]) == {"no", "source", "kind", "body"}
+
+
+def test_an_answer_has_the_keys_that_are_promised(used: Lab) -> None:
+    """`recent --json` gives the keys of the example in how-it-works.md."""
+    answer: Any = used.limpet("recent", "--json", "--now", str(NOON + 60_000)).json
+    assert list(answer) == ["question", "understood", "window", "count", "events", "groups", "coverage"]
+
+
+def test_every_test_that_a_guarantee_names_exists() -> None:
+    """Each `tests/...::test_...` in guarantees.md is a test that there is."""
+    named = re.findall(r"`(tests/[\w/.]+\.py)::(\w+)`", page("guarantees.md"))
+    missing = [f"{file}::{test}" for file, test in named if f"def {test}(" not in (ROOT / file).read_text("utf-8")]
+    assert named
+    assert missing == []
