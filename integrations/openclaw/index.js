@@ -13,9 +13,8 @@ const HOOKS = `gateway_start gateway_stop session_start session_end before_reset
 /** A call is seen before another plugin may block it, a message after the others have changed it. */
 const PRIORITY = { before_tool_call: 1_000, before_message_write: -1_000 };
 
-function limpetHome(config) {
-  const state = process.env.OPENCLAW_STATE_DIR?.trim() || "~/.openclaw";
-  const home = config?.home || process.env.LIMPET_HOME?.trim() || join(state, "limpet");
+function limpetHome(config, env = process.env) {
+  const home = config?.home || env.LIMPET_HOME?.trim() || join(env.OPENCLAW_STATE_DIR?.trim() || "~/.openclaw", "limpet");
   return resolve(home.replace(/^~(?=\/|$)/, homedir()));
 }
 
@@ -38,15 +37,14 @@ function record({ spool, seen }, hook) {
 
 /** Message writes come without session and run: add what that session's other hooks told last. */
 function see(seen, { hook, ctx, event }) {
-  const key = ctx.sessionKey ?? event.sessionKey, last = seen.get(key);
-  const sessionId = ctx.sessionId ?? event.sessionId, runId = ctx.runId ?? event.runId;
+  const key = ctx.sessionKey ?? event.sessionKey, last = seen.get(key) ?? {};
+  const { sessionId = event.sessionId, runId = event.runId } = ctx;
   if (hook === "before_message_write") {
-    if (!sessionId) ctx.sessionIdSeen = last?.sessionId;
-    if (!runId && event.message?.role !== "user") ctx.runIdSeen = last?.runId; // a user's message begins another run
+    if (!sessionId) ctx.sessionIdSeen = last.sessionId;
+    if (!runId && event.message?.role !== "user") ctx.runIdSeen = last.runId; // a user's message begins another run
   } else if (key && (sessionId || runId)) {
-    seen.delete(key); // the session seen longest ago stays first
-    const run = hook === "agent_end" ? undefined : runId ?? last?.runId;
-    seen.set(key, { sessionId: sessionId ?? last?.sessionId, runId: run });
+    seen.delete(key); // so that the session seen longest ago comes first
+    seen.set(key, { ...last, ...(sessionId && { sessionId }), runId: hook === "agent_end" ? undefined : runId ?? last.runId });
     if (seen.size > SESSIONS) seen.delete(seen.keys().next().value);
   }
 }

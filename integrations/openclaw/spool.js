@@ -6,9 +6,9 @@ import { join } from "node:path";
 
 const SEGMENT_BYTES = 1 << 20;
 const SEGMENT_MS = 60_000;
+const FULL_MS = 1_000; // how often a full spool is measured again
 const SYNC_MS = 100;
 const NEW_FILE = fs.constants.O_WRONLY | fs.constants.O_APPEND | fs.constants.O_CREAT | fs.constants.O_EXCL;
-const NO_ROOM = ["limit", "ENOSPC", "EDQUOT"];
 const fail = (code) => { throw Object.assign(new Error(code), { code }); };
 const ignore = () => {}; // a written line is in its file; only a power cut could take it before the sync
 
@@ -25,8 +25,7 @@ export function openSpool(home, limitBytes = 1 << 30, now = Date.now) {
       untold = null;
       write(body);
     } catch (error) {
-      if (!NO_ROOM.includes(error.code)) close(); // another segment may do, but on a full disk it is one more empty file
-      drop(error);
+      drop(error); // tried again with the next record, and in another segment after a minute
     }
   }
 
@@ -55,10 +54,8 @@ export function openSpool(home, limitBytes = 1 << 30, now = Date.now) {
     return written === line.length;
   }
 
-  function isSpent() {
-    const age = now() - openedAt;
-    return size >= SEGMENT_BYTES || age >= SEGMENT_MS || age < 0 || fs.fstatSync(fd).nlink === 0;
-  }
+  const isSpent = () =>
+    size >= SEGMENT_BYTES || Math.abs(now() - openedAt) >= SEGMENT_MS || fs.fstatSync(fd).nlink === 0;
 
   function open() {
     const about = join(folder, "producer.json");
@@ -84,12 +81,11 @@ export function openSpool(home, limitBytes = 1 << 30, now = Date.now) {
   }
 
   function isFull() {
-    const full = used >= limitBytes;
-    if (Math.abs(now() - measuredAt) >= (full ? 1_000 : SEGMENT_MS)) {
+    if (Math.abs(now() - measuredAt) >= (used < limitBytes ? SEGMENT_MS : FULL_MS)) {
       measuredAt = now();
       folderBytes(root).then((bytes) => { used = bytes; });
     }
-    return full;
+    return used >= limitBytes;
   }
 
   return { append, drop, close, counts: () => ({ written: seq, dropped }) };

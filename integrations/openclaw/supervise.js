@@ -39,10 +39,9 @@ export function supervise([program, ...args], home, firstDelayMs = 1_000) {
   };
 }
 
-/** Opens the log for appending; one that has grown past its bound begins anew. "ignore" where it cannot be opened. */
+/** Opens the log for appending; one that has grown past its bound begins anew. */
 function openLog(file) {
   try {
-    fs.mkdirSync(join(file, ".."), { recursive: true, mode: 0o700 });
     const size = fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
     return fs.openSync(file, size > LOG_BYTES ? "w" : "a", 0o600);
   } catch {
