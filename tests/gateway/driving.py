@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gateway import spooled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from gateway.gateway import Gateway
     from gateway.provider import Provider
@@ -88,11 +87,18 @@ class Day:
         self.say("DO:ok after the kill")
 
     def _sleeps(self) -> bool:
-        """Whether the gateway's own processes now run the call that is to be cut off."""
+        """Whether the call that is to be cut off runs now."""
         asked = any(call["directive"].startswith(INTERRUPTED) for call in self.provider.issued)
-        return asked and self.gateway.runs("sleep 600")
+        return asked and any(b"sleep 600" in line for line in commands_of(self.gateway.home))
 
 
-def counted(events: list[dict[str, Any]], *fields: str) -> Counter[tuple[Any, ...]]:
-    """Count events by some of their fields."""
-    return Counter(tuple(event[field] for field in fields) for event in events)
+def commands_of(home: Path) -> list[bytes]:
+    """Return the command lines of the processes that live in this HOME."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"HOME={home}\0".encode() in (process / "environ").read_bytes():
+                found.append((process / "cmdline").read_bytes())
+        except OSError:
+            continue  # it ended while we looked, or is not ours
+    return found
