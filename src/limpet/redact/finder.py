@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import re2
 
 from limpet.errors import BadInput
-from limpet.redact.layers import MAX_LAYERS, layers, peeled
+from limpet.redact.layers import MAX_LAYERS, Layer, peeled
 from limpet.redact.mask import kind_words, outside_masks
 from limpet.redact.names import Named, named
 from limpet.redact.patterns import CARD, SHAPES, Shape
@@ -55,10 +56,11 @@ class Finder:
                     "It has to be a regular expression that RE2 knows.",
                 ) from error
         self._gate.Compile()
+        self.may_hold = lru_cache(maxsize=16384)(self.suspects)
 
-    def suspects(self, text: bytes) -> bool:
+    def suspects(self, text: str | bytes) -> bool:
         """Return whether the text may hold a secret; a text that holds one is never passed over."""
-        layer: bytes | None = text
+        layer: bytes | None = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
         for _ in range(MAX_LAYERS + 1):
             if layer is None:
                 return False
@@ -72,18 +74,21 @@ class Finder:
 
         `known` are secrets found elsewhere in the same record, with their kinds: they are found here by themselves.
         """
-        finds = []
-        for layer in layers(text):
-            for found in (*self._found(layer.text, cards), *_recurring(layer.text, known)):
-                for start, end in outside_masks(layer.text, found.start, found.end):
-                    if (start, end) != (found.start, found.end) and is_remainder(layer.text[start:end]):
-                        continue
-                    at, to = layer.origin(start, end)
-                    finds.append(found._replace(start=at, end=to))
-        return merged(finds)
+        finds: list[Found] = []
+        layer: Layer | None = Layer(text)
+        for _ in range(MAX_LAYERS + 1):
+            if layer is None:
+                break
+            rules = self._gate.Match(layer.text)
+            if rules:
+                finds += _placed(self._found(layer.text, rules, cards), layer)
+            if known:
+                finds += _placed(_recurring(layer.text, known), layer)
+            layer = layer.next()
+        return merged(finds) if finds else finds
 
-    def _found(self, text: bytes, cards: bool) -> Iterator[Found]:
-        for nth in self._gate.Match(text) or ():
+    def _found(self, text: bytes, rules: Sequence[int], cards: bool) -> Iterator[Found]:
+        for nth in rules:
             rule, pattern = self._rules[nth]
             if isinstance(rule, Lead):
                 yield from _after_leads(rule, pattern, text)
@@ -102,6 +107,15 @@ def merged(finds: Sequence[Found]) -> list[Found]:
         else:
             whole.append(found)
     return whole
+
+
+def _placed(finds: Iterator[Found], layer: Layer) -> Iterator[Found]:
+    """Yield the finds of a layer where they stand in the text given, without what masks cover already."""
+    for found in finds:
+        for start, end in outside_masks(layer.text, found.start, found.end):
+            if (start, end) == (found.start, found.end) or not is_remainder(layer.text[start:end]):
+                at, to = layer.origin(start, end)
+                yield found._replace(start=at, end=to)
 
 
 def _options() -> re2.Options:

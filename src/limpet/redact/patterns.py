@@ -154,7 +154,6 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("buildkite token", r"bkua_[0-9a-f]{7,}"),
 )
 _STRICT_SHAPES: tuple[tuple[str, str], ...] = (
-    ("api key", r"sk-[A-Za-z0-9][A-Za-z0-9_-]{8,}"),
     ("elevenlabs key", r"sk_[0-9a-f]{9,}"),
     ("npm token", r"npm_[A-Za-z0-9]{8,}"),
     ("hugging face token", r"(?:hf|api_org)_[A-Za-z0-9]{9,}"),
@@ -217,14 +216,14 @@ _AROUND: tuple[Shape, ...] = (
 )
 CARD = Shape(
     "card number",
-    r"(?:^|[^0-9])([2-6][0-9]{3}(?:[ -]?[0-9]{2,7}){2,4})(?:$|[^0-9])",
+    r"(?:^|[^0-9])([2-6][0-9]{3}(?:(?:[ -]?[0-9]{4}){3}(?:[ -]?[0-9]{3})?|[ -]?[0-9]{6}[ -]?[0-9]{4,5}))(?:$|[^0-9])",
     _card,
-    hint=r"(?:^|[^0-9])[2-6][0-9]{3}[ -]?[0-9]{4}",
 )
 
 SHAPES: tuple[Shape, ...] = (
     *(Shape(kind, pattern, _loose) for kind, pattern in _SHAPES),
     *(Shape(kind, pattern, _strict) for kind, pattern in _STRICT_SHAPES),
+    Shape("api key", r"sk-[A-Za-z0-9][A-Za-z0-9_-]{8,}", _strict, RANK_AROUND),
     *_AROUND,
     CARD,
 )

@@ -91,7 +91,7 @@ class Redactor:
                 if self._names_a_secret(item):
                     return True
                 stack.extend(item.values())
-        return self._finder.suspects("\n".join(texts).encode("utf-8", "surrogatepass"))
+        return self._finder.suspects("\n".join(texts))
 
     def _names_a_secret(self, item: Mapping[str, Json]) -> bool:
         for key, value in item.items():
@@ -100,4 +100,4 @@ class Redactor:
         return "value" in item and names_its_value(item) is not None
 
     def _speaks_of_secrets(self, key: str) -> bool:
-        return named(key) is not None or self._finder.suspects(key.encode("utf-8", "surrogatepass"))
+        return named(key) is not None or self._finder.suspects(key)

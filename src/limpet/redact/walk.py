@@ -27,6 +27,7 @@ _ID = re.compile(
 )
 """Ids that runtimes and providers give; drawn by lot, and no secrets."""
 
+SHORT_CHARS = 80
 _UNDER_A_NAME = frozenset({"value", "data", "raw", "plain", "plaintext", "current", "default", "string"})
 _NAMING = ("name", "key", "header", "variable", "field")
 
@@ -91,13 +92,18 @@ class Walk:
         return masked
 
     def _string(self, text: str, key: str, says: Named | None, also: Sequence[Found] = ()) -> str:
-        if not text or (says is None and _ID.fullmatch(text)):
+        if says is None and not also and self._is_clean(text):
             return text
         data = text.encode("utf-8", "surrogatepass")
         tells_apart = key != "" and names_an_id(key)
         finds = self._finder.find(data, {} if tells_apart else self._known, cards=not tells_apart)
         finds = merged([*finds, *also, *_whole(text, data, says)])
         return self._masked(data, finds).decode("utf-8", "surrogatepass") if finds else text
+
+    def _is_clean(self, text: str) -> bool:
+        """Short texts come again and again; what is known of them need not be found out again."""
+        short = len(text) <= SHORT_CHARS and not self._known
+        return (short and not self._finder.may_hold(text)) or _ID.fullmatch(text) is not None
 
     def _masked(self, data: bytes, finds: Sequence[Found]) -> bytes:
         parts, done = [], 0
