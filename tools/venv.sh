@@ -35,8 +35,8 @@ install_python_with_venv() {
     exit 4
   fi
   say 'Installing python3-venv ...'
-  apt-get update -qq >&2
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-venv >&2
+  apt-get update -qq >/dev/null
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends python3-venv >/dev/null
 }
 
 is_done && exit 0
