@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from limpet import __version__
@@ -183,5 +184,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def run() -> NoReturn:
-    """Run the command that the process was started with."""
+    """Run the command that the process was started with; what it says is UTF-8 whatever the locale says."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.exit(main(sys.argv[1:]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,12 +23,12 @@ def add(args: argparse.Namespace) -> int:
     """Add an event of one's own."""
     with Memory.open(args.db, args.tz) as memory:
         record = memory.add(
-            args.type,
-            args.summary,
+            _heard(args.type),
+            _heard(args.summary),
             details=_details(args.details),
-            tags=args.tag,
-            session=args.session,
-            agent=args.agent,
+            tags=[_heard(tag) for tag in args.tag or ()] or None,
+            session=_heard(args.session or ""),
+            agent=_heard(args.agent or ""),
         )
         output.as_json({"record": record}) if args.json else output.data(f"added {args.type}: {args.summary}")
     return 0
@@ -106,11 +107,16 @@ def limpet_command() -> list[str]:
     return [str(beside)] if beside.exists() else [sys.executable, "-m", "limpet"]
 
 
+def _heard(said: str) -> str:
+    """Return an argument as the UTF-8 that it was typed in: Python decodes it by the locale."""
+    return os.fsencode(said).decode("utf-8", "replace")
+
+
 def _details(said: str | None) -> Any:
     if said is None:
         return None
     try:
-        return jsonline.parse(said.encode("utf-8", "surrogateescape"))
+        return jsonline.parse(os.fsencode(said))
     except ValueError as error:
         raise BadInput(f"--details is no JSON: {error}", """For example --details '{"port": 9443}'""") from error
 
