@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import fields
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from lab import NOON, Lab, call, hook
-from limpet import model
+from limpet import days, model
 from limpet.cli.main import COMMANDS, parser
+from limpet.question import parse
+from limpet.question.vocabulary import CHOICES, FILTER_NAMES
 from limpet.runtimes.meaning import READINGS
 from limpet.settings import Settings
 
@@ -89,6 +92,24 @@ def test_every_kind_of_record_is_documented() -> None:
     assert READINGS.keys() <= words_in_ticks(table)
 
 
+def test_every_filter_is_documented() -> None:
+    """Each filter of a question, and each of its words that is ours alone, stands in how-it-works.md."""
+    told = words_in_ticks(page("how-it-works.md").partition("## Questions")[2].partition("\n## ")[0])
+    assert {f"{name}:" for name in FILTER_NAMES} <= told
+    assert {word for words in CHOICES.values() for word in words} - {"no"} <= told
+
+
+def test_every_question_is_understood_as_documented() -> None:
+    """Each example question of how-it-works.md has the filter form that stands beside it."""
+    table = page("how-it-works.md").partition("| understood |")[2].partition("| filter |")[0]
+    rows = re.findall(r"^\| (.+) \| `(.+)` \|$", table, re.MULTILINE)
+    now = days.at_local(date(2026, 10, 26), 9, 0, "Europe/Berlin")
+    names = {"tool": frozenset({"exec"}), "agent": frozenset({"press"})}
+    understood = [(said, parse(said, now, "Europe/Berlin", names).understood) for said, _ in rows]
+    assert rows == understood
+    assert len(rows) > 5
+
+
 @pytest.mark.parametrize("words", [model.TYPES, model.STATUSES, model.TRUSTS])
 def test_every_word_of_ours_is_in_the_glossary(words: tuple[str, ...]) -> None:
     """Each type, status and trust stands in glossary.md."""
@@ -150,8 +171,10 @@ def test_an_answer_has_the_keys_that_are_promised(used: Lab) -> None:
 
 
 def test_every_test_that_a_guarantee_names_exists() -> None:
-    """Each `tests/...::test_...` in guarantees.md is a test that there is."""
-    named = re.findall(r"`(tests/[\w/.]+\.py)::(\w+)`", page("guarantees.md"))
-    missing = [f"{file}::{test}" for file, test in named if f"def {test}(" not in (ROOT / file).read_text("utf-8")]
-    assert named
-    assert missing == []
+    """Each test that guarantees.md names is a test that there is, in Python or in JavaScript."""
+    text = page("guarantees.md")
+    named = [(file, f"def {test}(") for file, test in re.findall(r"`(tests/[\w/.]+\.py)::(\w+)`", text)]
+    for file, tests in re.findall(r"`(integrations/[\w/.]+\.js)` ((?:\"[^\"]+\"(?:, )?)+)", text):
+        named += [(file, f'test("{test}"') for test in re.findall(r'"([^"]+)"', tests)]
+    assert len(named) > 20
+    assert [(file, test) for file, test in named if test not in (ROOT / file).read_text("utf-8")] == []

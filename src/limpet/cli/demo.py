@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shlex
 import sys
 import tempfile
 from dataclasses import dataclass, replace
@@ -201,8 +202,9 @@ def _hints(seen: Seen, kept: Path | None) -> Sequence[str]:
     return (
         "",
         f"It stays in {kept}. Go on asking:",
-        f"  export OPENCLAW_STATE_DIR={kept}",
-        f"  limpet recent --now {seen.day}T23:59 --type tool_call",
+        f"  export OPENCLAW_STATE_DIR={shlex.quote(str(kept))}",
+        f"  limpet ask failed tool calls on {seen.day}",
+        f"  limpet ask how many tool calls per agent on {seen.day}",
         "  limpet session agent:press:main",
         f"  limpet show {call}",
         "  limpet verify",
