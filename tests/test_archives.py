@@ -206,6 +206,13 @@ def test_dialects_and_unknown_entries_are_kept_as_they_are(folder):
     assert entries == [record.body["event"] for record in follower(folder).follow()]
 
 
+def test_an_entry_that_has_a_row_of_its_own_is_no_cold_storage(folder):
+    """Only lines without a type can be."""
+    entry = {"type": "custom", "id": "c1", "kind": "event", "row": {"a": 1}}
+    (folder / "s.jsonl").write_bytes(text_of(entry))
+    assert [entry] == [record.body["event"] for record in follower(folder).follow()]
+
+
 def test_any_bytes_are_taken_in_any_locale(folder):
     """Bad bytes are replaced and flagged; CRLF and a BOM in mid-file do no harm (field case F30)."""
     (folder / "s-93.jsonl").write_bytes(

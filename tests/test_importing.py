@@ -2,6 +2,7 @@ import gzip
 import json
 import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 
 from agentdb import AgentDatabase, message, messages, real_database
 from limpet import jsonline
-from limpet.errors import BadInput, NotFound
+from limpet.errors import BadInput, LimpetError, NotFound
 from limpet.runtimes import importing
+from limpet.store.takeover import script_record
 
 NOW = 1_800_000_000_000
 
@@ -268,7 +270,7 @@ def test_a_state_folder_of_openclaw_can_be_given(tmp_path):
 )
 def test_what_is_something_else_is_refused_with_a_sentence(tmp_path, content, sentence):
     """A clear one, with what would work."""
-    with pytest.raises((BadInput, importing.LimpetError), match=sentence) as caught:
+    with pytest.raises(LimpetError, match=sentence) as caught:
         importing.detect(file_of(tmp_path, content, "thing"))
     assert caught.value.hint
 
@@ -318,3 +320,25 @@ def test_importing_twice_is_importing_once(tmp_path_factory, values, end):
     ids = [r.id for r in first if not r.body.get("id") and r.kind != "transcript_line"]
     assert len(ids) == len(set(ids))
     assert len(first) + len(rejects_of(path)) == len(values) + 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.one_of(st.binary(max_size=60), st.sampled_from([b"\n", b'{"hook":"x"}', b'{"type":"message"}'])), max_size=30
+    )
+)
+def test_any_bytes_are_read_or_refused(tmp_path_factory, pieces):
+    """Nothing but an error of ours comes out, and each line is a record, a reject or blank."""
+    content = b"".join(pieces)
+    path = file_of(tmp_path_factory.mktemp("any"), content)
+    told = 0
+    with suppress(LimpetError):
+        told = len(records_of(path)) + len(rejects_of(path))
+    assert told <= content.count(b"\n") + 1
+
+
+def test_a_script_database_that_is_imported_and_one_that_is_taken_over_give_the_same_records(tmp_path):
+    """No way in counts a row twice."""
+    path = script_database(tmp_path / "m.db", row(1), row(2, "zwei"))
+    assert [script_record(row(1), "UTC", NOW), script_record(row(2, "zwei"), "UTC", NOW)] == records_of(path)

@@ -2,6 +2,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -283,16 +284,28 @@ def test_an_unknown_schema_is_refused_with_a_plain_sentence(gateway):
 
 @pytest.mark.parametrize(
     ("content", "code"),
-    [(None, "missing"), (b"no database" * 1000, "damaged"), (b"SQLite format 3\0" + b"x" * 5000, "damaged")],
+    [(b"no database" * 1000, "damaged"), (b"SQLite format 3\0" + b"x" * 5000, "damaged")],
 )
 def test_what_is_no_database_is_said(tmp_path, content, code):
-    """Missing and damaged files have a code each."""
+    """With a code that programs can go by."""
     path = tmp_path / "openclaw-agent.sqlite"
-    if content is not None:
-        path.write_bytes(content)
+    path.write_bytes(content)
     with pytest.raises(Unavailable) as caught:
         Follower(TranscriptSource("main", path)).read()
     assert caught.value.code == code
+
+
+def test_a_database_that_went_away_is_said_and_one_that_never_was_is_not(gateway, tmp_path):
+    """An older OpenClaw has none, which is no fault."""
+    assert Follower(TranscriptSource("main", tmp_path / "none.sqlite")).follow() == []
+    gateway.session("s1")
+    reader = follower(gateway)
+    reader.follow()
+    gateway.stop()
+    gateway.path.unlink()
+    with pytest.raises(Unavailable) as caught:
+        reader.read()
+    assert caught.value.code == "missing"
 
 
 def test_an_empty_file_has_an_unknown_schema(tmp_path):
@@ -434,3 +447,18 @@ def test_any_cut_of_the_writing_gives_the_same_records(tmp_path_factory, steps):
     by_session = [[r.seq for r in reader.records.values() if r.stream == f"main/{s}"] for s in "abc"]
     assert all(numbers == list(range(len(numbers))) for numbers in by_session)
     database.stop()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 380_000), st.integers(0, 255)), min_size=1, max_size=80))
+def test_a_damaged_database_is_read_as_far_as_it_goes_or_refused(tmp_path_factory, changes):
+    """Whatever bytes stand in it, nothing but Unavailable comes out."""
+    path = real_database(tmp_path_factory.mktemp("damaged"))
+    content = bytearray(path.read_bytes())
+    for place, byte in changes:
+        content[place] = byte
+    path.write_bytes(content)
+    reader = Follower(TranscriptSource("main", path))
+    with suppress(Unavailable):
+        reader.follow()
+    assert len(reader.records) <= 137 + len(changes)

@@ -39,7 +39,7 @@ PATIENCE = 30
 """So many looks in a row may find the database busy before that is worth a word."""
 
 _BUSY = (apsw.BusyError, apsw.LockedError, apsw.ReadOnlyError, apsw.SchemaChangeError)
-_DAMAGED = (apsw.CorruptError, apsw.NotADBError)
+_DAMAGED = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
 
 
 class ForeignDatabase:
@@ -59,6 +59,10 @@ class ForeignDatabase:
         self._busy = 0
         self._copy: _Copy | None = None
 
+    def exists(self) -> bool:
+        """Return whether there is such a file."""
+        return self.path.exists()
+
     def quiet(self) -> bool:
         """Return whether nothing was written since the last look that succeeded."""
         return self._settled and _signature(self.path) == self._seen
@@ -77,7 +81,7 @@ class ForeignDatabase:
                 found, locked = self._read(reading, before)
             except _BUSY:
                 continue
-            except (apsw.Error, OSError) as error:
+            except (apsw.Error, OSError, UnicodeDecodeError) as error:
                 raise self._unusable(error) from error
             if locked or _signature(self.path) == before:
                 self._seen, self._settled, self._busy = before, _newest_ms(before) + SETTLE_MS < now_ms, 0

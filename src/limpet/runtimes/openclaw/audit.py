@@ -62,6 +62,8 @@ class AuditSource:
         item = cursor.get("ledger")
         if self._whole is not None and self._whole == item and self._database.quiet():
             return Batch()
+        if item is None and not self._database.exists():
+            return Batch()  # an older OpenClaw has none, a new one not yet
         rows = self._database.look(lambda database: _next(database, item or {}), now_ms)
         if not rows:
             self._whole = item

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from limpet.model import Json, Record
     from limpet.runtimes.lines import Line
 
-COLD_KINDS = frozenset({"identity", "active", "index", "fts"})
-"""What else stands in a transcript that was moved out of the database: how to put it back."""
+COLD_KINDS = frozenset({"header", "event", "identity", "active", "index", "fts"})
+"""What stands in a transcript that was moved out of the database: its rows, and how to put them back."""
 
 
 class TranscriptReading:
@@ -55,7 +55,7 @@ class TranscriptReading:
 
     def _read(self, line: Line, arrived_ms: int) -> Record | None:
         entry = entry_of(line)
-        if "row" in entry or entry.get("kind") == "header":
+        if "type" not in entry and entry.get("kind") in COLD_KINDS:
             return self._cold(entry, arrived_ms)
         invalid = jsonline.has_bad_utf8(line.raw)
         return self._record(entry, self.lines - 1, arrived_ms, invalid=invalid)

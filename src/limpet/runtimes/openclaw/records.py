@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from limpet import jsonline
 from limpet.model import Record
+from limpet.spool.line import INVALID_UTF8
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from limpet.model import Json
 
 SOURCE = "openclaw.transcripts"
-
-INVALID_UTF8 = "invalid_utf8"
-"""The flag of a record in which bytes had to be replaced (field case F30)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,8 @@ class TranscriptSource:
             self._done.clear()  # what was given was not committed, or by someone else
         elif not self._more and self._database.quiet():
             return Batch()
+        if not cursor and not self._database.exists():
+            return Batch()  # an older OpenClaw has none, a new one not yet
         batch = self._database.look(lambda database: self._take(database, cursor, now_ms), now_ms)
         if batch is None:
             return Batch()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+import apsw
+
 from limpet import jsonline
 from limpet.model import Record
 from limpet.runtimes.foreign import named
@@ -12,8 +14,6 @@ from limpet.runtimes.openclaw.records import SOURCE, Place, record_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import apsw
 
     from limpet.model import Json
 
@@ -128,13 +128,23 @@ class Window:
 
 
 def sketches(database: apsw.Connection) -> Sequence[Sketch]:
-    """Return every session that the database knows, in no order."""
-    return [Sketch._make(row) for row in database.execute(SKETCHES)]
+    """Return every session that the database knows, in no order. Raises CorruptError for values that cannot be."""
+    found = [Sketch._make(row) for row in database.execute(SKETCHES)]
+    if not all(map(_can_be, found)):
+        raise apsw.CorruptError("a session has values of a wrong type")
+    return found
+
+
+def _can_be(sketch: Sketch) -> bool:
+    numbers = isinstance(sketch.changed_ms, int) and isinstance(sketch.last_seq, int | None)
+    return numbers and isinstance(sketch.session, str) and isinstance(sketch.generation, str | None)
 
 
 def window(database: apsw.Connection, agent: str, sketch: Sketch) -> Window:
-    """Return what is to be told about a session."""
-    (row,) = named(database.execute(WINDOW, (sketch.session,)))
+    """Return what is to be told about a session. Raises CorruptError when it cannot be found."""
+    row = next(named(database.execute(WINDOW, (sketch.session,))), None)
+    if row is None:
+        raise apsw.CorruptError("a session is in the table but not in its index")
     left_out = frozenset() if row["run_status"] in _BAD_ENDS else _OF_A_RUN
     for follower in named(database.execute(FOLLOWER, (row["session_key"], sketch.session))):
         row.update(follower)
