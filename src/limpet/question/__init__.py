@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from limpet import days
 from limpet.errors import NotUnderstood
-from limpet.question import explain, filters, naming, sentence, texts
+from limpet.question import explain, filters, grouping, naming, sentence, texts
 from limpet.question.draft import Draft
 from limpet.question.known import is_english
 from limpet.question.moments import Now
@@ -37,12 +37,12 @@ RULES = (
     naming.calls_of,
     naming.calls_to,
     naming.excepted,
-    sentence.counting,
+    grouping.counting,
     sentence.window,
-    sentence.first_few,
-    sentence.grouping,
-    sentence.which,
-    sentence.each,
+    grouping.first_few,
+    grouping.grouping,
+    grouping.which,
+    grouping.each,
     sentence.meaning,
     sentence.negator,
     texts.with_something,

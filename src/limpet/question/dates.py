@@ -35,7 +35,14 @@ MONTHS = {
     )
     for name in names.split()
 }  # fmt: skip
-NAMED = {"today": 0, "yesterday": -1, "tomorrow": 1, "day before yesterday": -2, "day after tomorrow": 2}
+NAMED = {
+    "today": 0,
+    "earlier today": 0,
+    "yesterday": -1,
+    "tomorrow": 1,
+    "day before yesterday": -2,
+    "day after tomorrow": 2,
+}
 LAST, NEXT = ("last", "past", "previous"), ("next", "coming")
 WHICH = {**dict.fromkeys(LAST, -1), "this": 0, **dict.fromkeys(NEXT, 1)}
 """Words for the one before, this one and the one after."""
@@ -76,7 +83,7 @@ def count_of(word: str) -> int | None:
 
 
 def _named(words: Sequence[str], now: Now) -> Day | None:
-    for size in (3, 1):
+    for size in (3, 2, 1):
         shift = NAMED.get(" ".join(words[:size])) if len(words) >= size else None
         if shift is not None:
             return later(now.today, shift), size, False

@@ -32,7 +32,7 @@ def not_understood(
     """Return the refusal that names the unknown tokens; `works` tells whether a question would be understood."""
     places = sorted(set(unknown))
     parts = [quote(short(part)) for part in _runs(tokens, places)]
-    more = f" and {len(parts) - MOST_PARTS} more" if len(parts) > MOST_PARTS else ""
+    more = " and more" if len(parts) > MOST_PARTS else ""
     message = f"Not understood: {', '.join(parts[:MOST_PARTS])}{more}."
     words = {tokens[place].word for place in places}
     advice = READ_ONLY if words & COMMANDS else REASONS if words & {"why", "because"} else ""

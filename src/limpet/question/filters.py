@@ -10,7 +10,7 @@ from limpet.question.moments import Span
 from limpet.question.nearest import nearest
 from limpet.question.refusal import EXAMPLE, quote, refused, short
 from limpet.question.settling import Bound
-from limpet.question.spans import read_span
+from limpet.question.spans import GLUED, read_span
 from limpet.question.vocabulary import CHOICES, FILTER_NAMES, FILTERS, NUMBERS, WINDOWS
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from limpet.question.draft import Draft
     from limpet.question.moments import Now, Times
     from limpet.question.scan import Token
-    from limpet.question.spans import Read
 
 Names = dict[str, "Collection[str]"]
 """What the store knows: of each kind (tool, agent, session ...) the names."""
@@ -98,7 +97,7 @@ def unheard_of(name: str, value: str, names: Names) -> str:
     known = names.get(name)
     if not known or value in known:
         return ""
-    near = nearest(value, known)
+    near = nearest(value, known, 0.7)
     return f"No {name} {short(value)!r} is known{f' (nearest: {near})' if near else ''}."
 
 
@@ -128,9 +127,12 @@ def _when(name: str, value: str, now: Now) -> Span | Times:
     """Return the time that a filter names: any that a question can name, with `-` for spaces, and `since:24h`."""
     if value.lower() == "now":
         return Span(now.at_ms, now.at_ms, point=True)
-    for text in (value, value.replace("-", " "), f"{value} ago"):
+    if GLUED.fullmatch(value.lower()) and (read := read_span(["last", value.lower()], now)):
+        assert isinstance(read[0], Span)  # noqa: S101 - "last 24h" is no time of day
+        return Span(read[0].start_ms, read[0].start_ms, point=True)
+    for text in (value, value.replace("-", " ")):
         words = PIECE.findall(text.lower())
-        read: Read = read_span(words[1:] if words[:1] == ["the"] else words, now, prepared=True)
+        read = read_span(words[1:] if words[:1] == ["the"] else words, now, prepared=True)
         if read and read[1] == len(words) - (words[:1] == ["the"]):
             return read[0]
     example = "until:2026-10-25" if name == "until" else f"{name}:yesterday"

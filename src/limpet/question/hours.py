@@ -44,7 +44,7 @@ def _clock(match: re.Match[str], words: Sequence[str]) -> tuple[Times, int]:
     start = hour * 3600 + minute * 60 + second
     if minute > 59 or second > 59 or start > DAY_S:
         raise no_time(said)
-    return Times(start, start + (1 if match[3] else 60), point=True), used
+    return Times(start, start + (1 if match[3] else 60), point=True, half=half), used
 
 
 def _hour(match: re.Match[str], words: Sequence[str], *, bare: bool) -> tuple[Times, int] | None:
@@ -54,7 +54,7 @@ def _hour(match: re.Match[str], words: Sequence[str], *, bare: bool) -> tuple[Ti
     number = int(match[1])
     if half in ("am", "pm", "o'clock"):
         hour = _of_day(number, half, " ".join(words[:used]))
-        return Times(hour * 3600, hour * 3600 + 3600, point=True), used
+        return Times(hour * 3600, hour * 3600 + 3600, point=True, half=half), used
     return Times(number * 3600, number * 3600 + 3600, point=True, number=number), used
 
 

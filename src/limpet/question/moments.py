@@ -42,12 +42,16 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """A stretch within a day that is not known yet, in seconds after midnight; `number` if only a number was said."""
+    """A stretch within a day that is not known yet, in seconds after midnight; `number` if only a number was said.
+
+    `half` is the half of the day that was said: am or pm.
+    """
 
     start_s: int
     end_s: int
     point: bool = False
     number: int = -1
+    half: str = ""
 
 
 def on_day(day: date, times: Times, zone: str, *, loose: bool = False) -> Span:
@@ -90,14 +94,14 @@ def later(day: date, count: int) -> date:
     try:
         return in_reach(day + timedelta(days=count))
     except OverflowError:
-        raise out_of_reach(f"{count:+} days") from None
+        raise out_of_reach(f"{abs(count):,} days") from None
 
 
 def months_later(day: date, count: int) -> date:
     """Return the same day of the month so many months later, or that month's last."""
     year, month = divmod(day.year * 12 + day.month - 1 + count, 12)
     if not FIRST_YEAR <= year <= LAST_YEAR:
-        raise out_of_reach(f"{count:+} months")
+        raise out_of_reach(f"{abs(count):,} months")
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 

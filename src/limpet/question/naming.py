@@ -8,10 +8,11 @@ from limpet.question import filters
 from limpet.question.known import IDENTIFIER, KNOWN, is_free
 from limpet.question.nearest import nearest
 from limpet.question.refusal import quote, refused
-from limpet.question.sentence import Sentence, express
+from limpet.question.sentence import Sentence, express, window_begins
 from limpet.question.vocabulary import (
     CALLS,
     CLOSED,
+    DETERMINERS,
     EFFECTS,
     FILTERS,
     JOINERS,
@@ -47,8 +48,14 @@ def of_kind(sentence: Sentence) -> int:
     if kind in CLOSED:
         return _of_words(sentence, kind, start + size)
     named = sentence.word(start + size) in NAMED
-    sure = named or (prepared and start == 1) or (not start and not sentence.names.get(kind))
+    bare = not start and said in KINDS.values() and not sentence.names.get(kind) and not _is_definite(sentence)
+    sure = named or bare or (prepared and start == 1)
     return _of_names(sentence, kind, start + size + named, sure=sure)
+
+
+def _is_definite(sentence: Sentence) -> bool:
+    """Tell whether a word like "the" stands before: "the session crashed" names no session."""
+    return sentence.at > 0 and sentence.words[sentence.at - 1] in DETERMINERS
 
 
 def _of_words(sentence: Sentence, kind: str, start: int) -> int:
@@ -92,7 +99,7 @@ def _names(sentence: Sentence, kind: str, start: int) -> tuple[list[str], int]:
     names: list[str] = []
     used = at = start
     while len(names) < MOST_WORDS and (token := token_at(sentence, at)) and _canname_of(token, kind, sentence):
-        if names and kind != "tool" and sentence.phrase(CALLS, at + 1)[0]:
+        if (names and kind != "tool" and sentence.phrase(CALLS, at + 1)[0]) or window_begins(sentence, at):
             break
         names.append(name_of(token, kind, sentence))
         used = at = at + 1
@@ -135,7 +142,7 @@ def name_of(token: Token, kind: str, sentence: Sentence) -> str:
 def calls_of(sentence: Sentence) -> int:
     """Read "exec calls", "exec and read calls", "the exec tool"."""
     tools, used = _names(sentence, "tool", 0)
-    if not tools or not _all_tools(sentence, 0, used):
+    if not tools or sentence.phrase(EFFECTS)[1] or not _all_tools(sentence, 0, used):
         return 0
     noun, size = sentence.phrase(CALLS, used)
     if not noun:
@@ -158,7 +165,7 @@ def _may_be_tool(token: Token, sentence: Sentence) -> bool:
         return True
     if sentence.names.get("tool"):
         return bool(known_as(token, "tool", sentence))
-    return not nearest(token.word, KNOWN, SLIP)
+    return token.word in TEXT or not nearest(token.word, KNOWN, SLIP)
 
 
 def _tools(sentence: Sentence, tools: list[str]) -> None:
@@ -201,12 +208,8 @@ def known_name(sentence: Sentence) -> int:
     if not kinds and preposition == "using" and IDENTIFIER.fullmatch(token.text):
         kinds = ["tool"]
     if len(kinds) > 1:
-        working = f"{kinds[0]}:{token.text}"
-        raise refused(
-            f"{token.text!r} is the name of {' and of '.join(f'a {kind}' for kind in kinds)}.",
-            "ambiguous_name",
-            working,
-        )
+        message = f"{quote(token.text)} is known as {' and as '.join(kinds)}."
+        raise refused(message, "ambiguous_name", f"{kinds[0]}:{token.text}")
     if kinds:
         sentence.draft.add(((kinds[0], (name_of(token, kinds[0], sentence),)),))
         return start + 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-CLOSE = 0.75
+CLOSE = 0.8
 LONGEST = 40
 """Longer words are nobody's slip of the pen, and cost time to compare."""
 

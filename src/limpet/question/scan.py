@@ -15,7 +15,7 @@ QUOTED = r'"(?:[^"]|"")*"?'
 VALUE = rf'(?:{QUOTED}|[^\s",]+)'
 TOKEN = re.compile(
     rf"(?P<minus>-?)(?P<name>[A-Za-z_]+):(?!:|//|\\)(?P<values>{VALUE}(?:,{VALUE})*)"
-    rf"|(?P<not>-?)(?:(?P<quoted>{QUOTED})|(?<!\S)'(?P<single>[^']*)'(?!\w))"
+    rf"|(?P<not>-?)(?:(?P<quoted>{QUOTED})|(?<!\S)'(?P<single>[^']*)'(?![^\s,?!.;]))"
     r"|(?P<comma>,)"
     r'|(?P<word>[^\s",]+)'
 )

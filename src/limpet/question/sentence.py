@@ -1,7 +1,7 @@
 """The English face of a question: reads its words from left to right, each by the first rule that knows it.
 
-What no rule knows is kept in `unknown`, and the question is then refused. The rules about names and texts are in
-`naming`.
+What no rule knows is kept in `unknown`, and the question is then refused. More rules are in `grouping`, `naming` and
+`texts`.
 """
 
 from __future__ import annotations
@@ -10,19 +10,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from limpet.question import filters
-from limpet.question.dates import count_of
+from limpet.question.refusal import quote
 from limpet.question.vocabulary import (
-    COUNTING,
-    EACH,
     EFFECTS,
     FILTERS,
-    GROUPING,
-    GROUPS,
     JOINERS,
     NEGATORS,
     SINGULAR,
-    SUPERLATIVES,
-    WHICH,
 )
 from limpet.question.windows import MOST_WORDS, read_bounds
 
@@ -35,9 +29,10 @@ if TYPE_CHECKING:
     from limpet.question.scan import Token
 
 LONGEST_PHRASE = 5
-COUNTERS = frozenset(COUNTING.split("|"))
+ENOUGH = 20
+"""After so many words that are not understood the rest is not looked at."""
+
 DENIALS = frozenset(NEGATORS.split("|"))
-GROUPERS = frozenset(GROUPING.split("|"))
 BETWEEN_DENIED = frozenset({"the", "any", "a", "an", "all"})
 """Fillers that may stand between "except" and what is excepted."""
 
@@ -74,14 +69,24 @@ class Sentence:
         place = self.at + ahead
         return self.words[place] if place < len(self.words) else ""
 
+    def kind(self, ahead: int) -> str:
+        """Return the kind of the token so many places ahead, "" where there is none."""
+        place = self.at + ahead
+        return self.tokens[place].kind if place < len(self.tokens) else ""
 
-Rule = "Callable[[Sentence], int]"
-"""Reads what stands here and returns how many words that were; 0 where it knows nothing of it."""
+
+def window_begins(sentence: Sentence, ahead: int) -> bool:
+    """Tell whether something is said about time so many places ahead."""
+    begin = sentence.at + ahead
+    return read_bounds(sentence.words[begin : begin + MOST_WORDS], sentence.now) is not None
 
 
 def read(sentence: Sentence, rules: Sequence[Callable[[Sentence], int]]) -> None:
-    """Read all words; those that no rule knows are in `unknown` afterwards, in order."""
-    while sentence.at < len(sentence.tokens):
+    """Read all words, each by the first rule that takes it; those that none takes are in `unknown` afterwards.
+
+    A rule reads what stands at `at` and returns how many words that were, 0 where it knows nothing of it.
+    """
+    while sentence.at < len(sentence.tokens) and len(sentence.unknown) < ENOUGH:
         tied = sentence.draft.joint if sentence.draft.joint != "," else ""
         tied = tied or sentence.draft.negator
         place, elements = sentence.at, len(sentence.draft.bounds) + len(sentence.draft.settings)
@@ -122,6 +127,8 @@ def joiner(sentence: Sentence) -> int:
 def negator(sentence: Sentence) -> int:
     """Read "except", "not" and the like, which deny the next filter."""
     said, size = sentence.phrase(DENIALS)
+    if sentence.word() == "without" and sentence.kind(1) == "quoted":
+        said, size = "without", 1
     if not said or sentence.draft.negator:
         return 0
     sentence.draft.negator = said
@@ -136,81 +143,6 @@ def window(sentence: Sentence) -> int:
     sentence.draft.bound(found[0])
     sentence.superlative = False
     return found[1]
-
-
-def first_few(sentence: Sentence) -> int:
-    """Read "last 5", "slowest", "the 3 most recent", "top 10 slowest"."""
-    top = 1 if sentence.word() == "top" else 0
-    before = count_of(sentence.word(top))
-    start = top + (before is not None)
-    said, size = sentence.phrase(SUPERLATIVES, start)
-    if not said:
-        return 0 if before is None or top else _some(sentence, before)
-    after = count_of(sentence.word(start + size)) if before is None and not top else None
-    count = before if before is not None else after
-    sentence.draft.set("sort", SUPERLATIVES[said])
-    sentence.superlative = count is None
-    if count is not None:
-        sentence.draft.set("take", filters.setting("take", str(count)))
-    return start + size + (after is not None)
-
-
-def _some(sentence: Sentence, count: int) -> int:
-    """Read the number of "show me 5 errors": how many are shown."""
-    said, _ = sentence.phrase(EFFECTS, 1)
-    if EFFECTS.get(said, "") in ("", "*"):
-        return 0
-    sentence.draft.set("limit", filters.setting("limit", str(count)))
-    return 1
-
-
-def grouping(sentence: Sentence) -> int:
-    """Read "per day", "by tool"."""
-    _, size = sentence.phrase(GROUPERS)
-    if not size:
-        return 0
-    size += sentence.word(size) == "the"
-    group, length = sentence.phrase(GROUPS, size)
-    if not group or sentence.phrase(EFFECTS, size)[1] > length:
-        return 0
-    sentence.draft.set("by", GROUPS[group])
-    return size + length
-
-
-def which(sentence: Sentence) -> int:
-    """Read "which tools", "what day", and the "most" of "which tool failed most"."""
-    said = sentence.word()
-    if said == "most" and "by" in sentence.draft.settings and not sentence.draft.negator:
-        sentence.draft.notes.append("The numbers of the groups tell which has most.")
-        return 1 + (sentence.word(1) == "often")
-    group, size = sentence.phrase(WHICH, 1) if said in ("which", "what") else ("", 0)
-    if not group or sentence.phrase(EFFECTS, 1)[1] > size:
-        return 0
-    return 1 + _each(sentence, WHICH[group], "by")
-
-
-def counting(sentence: Sentence) -> int:
-    """Read "how many", after which "sessions" counts different sessions."""
-    said, size = sentence.phrase(COUNTERS)
-    if sentence.draft.negator:
-        return 0
-    sentence.counting = sentence.counting or bool(said)
-    return size
-
-
-def each(sentence: Sentence) -> int:
-    """Read "sessions", "agents", "tools": which ones, or how many."""
-    kind = EACH.get(sentence.word())
-    if not kind:
-        return 0
-    counted = sentence.counting and not any(name == "type" for name, _ in sentence.draft.filters)
-    return _each(sentence, kind, "count" if counted else "by")
-
-
-def _each(sentence: Sentence, kind: str, setting: str) -> int:
-    sentence.draft.set(setting, kind)
-    sentence.of_tools = sentence.of_tools or kind == "tool"
-    return 1
 
 
 def meaning(sentence: Sentence) -> int:
@@ -253,5 +185,5 @@ def in_words(tokens: Sequence[Token]) -> str:
 
 
 def _as_typed(token: Token) -> str:
-    text = f'"{token.text}"' if token.kind == "quoted" else token.text
+    text = quote(token.text) if token.kind == "quoted" else token.text
     return f"-{text}" if token.minus and token.kind != "filter" else text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from limpet.question.known import is_free
 from limpet.question.naming import MOST_WORDS, TEXT, known_as, name_of, token_at
 from limpet.question.refusal import quote
-from limpet.question.sentence import express
+from limpet.question.sentence import express, window_begins
 from limpet.question.vocabulary import ASKING, DETERMINERS, EFFECTS, VERBS
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def text_after(sentence: Sentence) -> int:
 def _free_words(sentence: Sentence, start: int) -> int:
     count = 0
     while count < MOST_WORDS and (token := token_at(sentence, start + count)) and is_free(token):
+        if window_begins(sentence, start + count):
+            break
         count += 1
     return count
 

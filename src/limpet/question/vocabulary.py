@@ -95,7 +95,7 @@ FILLER = (
     "i want to see|i would like to see|i'd like to see|do i have|can you|could you|would you|for me|details|details of|"
     "what|which|when|that|there|was|were|is|are|be|been|being|did|do|does|done|has|have|had|use|uses|used|made|make|"
     "sent|send|executed|recorded|logged|called|please|thanks|thank you|hi|hello|hey|so far|ever|in total|overall|"
-    "altogether|of all time|all time|to date"
+    "altogether|different|distinct|active|of all time|all time|to date"
 )
 """Phrases that change nothing about what is asked."""
 
@@ -141,6 +141,7 @@ GROUPS: Mapping[str, str] = {
 GROUPING = "per|by|each|for each|for every|in each|on each|grouped by|group by|broken down by|split by|for each of the"
 
 KINDS: Mapping[str, str] = {
+    "sessions": "session", "agents": "agent", "tools": "tool",
     "session": "session", "session id": "session", "agent": "agent", "tool": "tool", "run": "run", "run id": "run",
     "source": "source", "label": "label", "status": "status", "type": "type", "trust": "trust",
 }  # fmt: skip
@@ -189,7 +190,7 @@ COMMANDS = frozenset(
 
 UNANSWERED = frozenset(
     bars(
-        "why|because|who|whom|whose|where|how|should|would|could|can|will|shall|might|must|if|than|more|less|most|least|"
+        "between|up|now|why|because|without|nothing|none|nobody|who|whom|whose|where|how|should|would|could|can|will|shall|might|must|if|than|more|less|most|least|"
         "about|me|my|mine|you|your|we|us|our|they|them|their|he|she|his|her|it|its|this|these|those|then|but|so|as|into|"
         "like|not|no|nor|neither|too|very|also|again|always|never|ever|often|sometimes|usually|longer|shorter|after|before|"
         "didn't|wasn't|weren't|isn't|aren't|hasn't|haven't|doesn't|can't|couldn't|won't|please|last|first|next|past|ago"

@@ -91,8 +91,9 @@ def _within(words: Sequence[str], now: Now) -> Read:
     for reader in (_dotted, _beside):
         if read := reader(words, start, now):
             return read
-    if ranged := _range(words, start, now, TO):
-        return ranged
+    ranged = _range(words, start, now, TO)
+    if ranged and not (len(ranged[0]) == 2 and isinstance(ranged[0][1][1], Times)):
+        return ranged  # "yesterday until 9:40" is no range: both hold at once
     one = _span(words, start, now, prepared=bool(start), hours=first == "at")
     if not one or (isinstance(one[0], Times) and not start) or (one[0].point and first in LASTING):
         return None
@@ -178,7 +179,7 @@ def _numbered(day: date, number: int) -> date:
 def _end_after(one: Span, other: Times, now: Now) -> When:
     """Return the end of "october 20 to 25" and of "yesterday 22:00 to 02:00", which is on the next day.
 
-    The end of "yesterday until 9:40" is left without a day.
+    The end of "since yesterday until 9:40" is left without a day.
     """
     if one.day and not one.point and other.number > one.day.day:
         return on_day(_numbered(one.day, other.number), Times(0, DAY_S), now.zone)
@@ -189,7 +190,10 @@ def _end_after(one: Span, other: Times, now: Now) -> When:
 
 
 def _stretch(begin: Times, end: Times) -> Times:
-    """Return from one time of day to another; one that is not later is on the next day."""
+    """Return from one time of day to another; one that is not later is on the next day; "2 to 4 pm" begins at 14:00."""
     begin, end = checked_hour(begin), checked_hour(end)
+    afternoon = Times(begin.start_s + DAY_S // 2, begin.end_s + DAY_S // 2, point=True)
+    if 1 <= begin.number < 12 and end.half == "pm" and afternoon.start_s < end.start_s:
+        begin = afternoon
     last = end.start_s if end.point else end.end_s
     return Times(begin.start_s, last if last > begin.start_s else last + DAY_S)
