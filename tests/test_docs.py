@@ -146,6 +146,18 @@ def test_the_examples_of_the_command_line_are_understood() -> None:
         assert parser().parse_args(arguments).command == name
 
 
+def test_the_readmes_python_runs(lab: Lab) -> None:
+    """The example of the six functions runs as it stands, and reads back what it logged."""
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    done = lab.code(f"{example}\nprint([row[1:] for row in get_session_timeline(conn, 's1')])")
+    logged = [
+        ("decision", "we stay on port 9443"),
+        ("tool_call", "deploy executed"),
+        ("error", "DiskFull: no space left on /data"),
+    ]
+    assert (done.out.strip(), done.err, done.status) == (str(logged), "", 0)
+
+
 @pytest.mark.parametrize("name", ["status", "doctor", "verify", "rebuild", "drain"])
 def test_json_has_the_keys_that_are_promised(used: Lab, name: str) -> None:
     """What a command gives as JSON has exactly the keys that how-it-works.md names."""

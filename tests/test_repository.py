@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,17 @@ def test_everything_that_is_declared_is_pinned() -> None:
     declared = project["project"]["dependencies"] + project["project"]["optional-dependencies"]["dev"]
     asked = {re.match(r"[\w-]+", line)[0] for line in [*declared, *project["build-system"]["requires"]]}  # type: ignore[index]
     assert asked <= pinned
+
+
+def test_the_wheel_holds_all_that_the_program_reads(tmp_path: Path) -> None:
+    """Queries, migrations, the demo's day and OpenClaw's plugin are in it."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    held = set(zipfile.ZipFile(wheel).namelist())
+    package = {str(path.relative_to(ROOT / "src")) for path in files() if path.is_relative_to(ROOT / "src")}
+    plugin = {f"limpet/{path.relative_to(ROOT)}" for path in (ROOT / "integrations" / "openclaw").glob("*.js*")}
+    assert package | plugin <= held
 
 
 def test_the_scripts_can_be_run() -> None:
