@@ -25,8 +25,10 @@ OF_A_PLACE = re.compile(
 def files() -> list[Path]:
     """Return every file that is in the repository, or would be with the next commit."""
     command = ["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard", "-z"]
-    listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split("\0")
-    return [path for name in listed if name and (path := ROOT / name).is_file()]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\0")
+    found = [path for name in listed if name and (path := ROOT / name).is_file()]
+    assert len(found) > 100
+    return found
 
 
 def report(folder: Path, skipped: str) -> Path:
