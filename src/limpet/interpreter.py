@@ -264,7 +264,7 @@ def _fold(facts: list[Fact]) -> Event:
         trust=next((f.trust for f in best if f.trust not in ("", "unknown")), "unknown"),
         label=said.first("label"),
         duration_ms=next((f.duration_ms for f in (ends or best) if f.duration_ms is not None), None),
-        summary=said.first("summary", _latest_snapshot(best)),
+        summary=said.first("summary", _latest_snapshot(best)) or _named(head.type, said.first("tool")),
         error=final.error if final else "",
         flags=tuple(sorted({flag for fact in facts for flag in fact.flags})),
         sources=tuple(sorted({fact.source for fact in facts})),
@@ -275,6 +275,10 @@ def _fold(facts: list[Fact]) -> Event:
         places=tuple(sorted(fact.place for fact in facts)),
         open=still_open,
     )
+
+
+def _named(kind: str, tool: str) -> str:
+    return (tool or "a tool") if kind == "tool_call" else ""
 
 
 def _written(facts: list[Fact]) -> list[Fact]:
