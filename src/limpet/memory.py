@@ -12,6 +12,7 @@ from limpet import clock, coverage, door, interpreter, recall, verification
 from limpet import settings as settings_module
 from limpet.errors import BadInput, NotFound, Unavailable
 from limpet.model import Batch, Event, Query
+from limpet.question import parse
 from limpet.recording import Lock, Recording
 from limpet.runtimes import importing
 from limpet.runtimes.openclaw import setup
@@ -92,6 +93,13 @@ class Memory:
         with self.store.snapshot():
             return recall.answer(self.store, query, self.watched())
 
+    def ask(self, question: str, now_ms: int | None = None, limit: int = 0, offset: int = 0) -> Answer:
+        """Answer a question, in plain English or in filters. Raises NotUnderstood, with what would be understood."""
+        now = clock.now_ms() if now_ms is None else now_ms
+        names = {kind: frozenset(self.store.find.names(kind)) for kind in ("tool", "agent")}
+        query = parse(question, now, self.settings.zone, names)
+        return self.answer(replace(query, limit=limit or query.limit, offset=offset))
+
     def recent(self, hours: float = 24, kind: str = "", limit: int = 50, now_ms: int | None = None) -> Answer:
         """Return the newest events of the last hours, of one type if given."""
         now = clock.now_ms() if now_ms is None else now_ms
@@ -156,7 +164,7 @@ class Memory:
             for path in paths:
                 kind = importing.detect(path)
                 done = replace(done, kinds=(*done.kinds, kind))
-                for batch in importing.read(path):
+                for batch in importing.read(path, zone=self.settings.zone):
                     added = recording.recorder.commit(
                         "import", Batch(batch.records, {}, rejects=batch.rejects), clock.now_ms()
                     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from limpet import coverage, days
@@ -18,17 +19,28 @@ if TYPE_CHECKING:
     from limpet.store.sqlite import SqliteStore
 
 FIRST, LAST = -(1 << 62), 1 << 62
+SPANS = ("hour", "day", "week", "month")
 
 
 def answer(store: SqliteStore, query: Query, watched: coverage.Watched) -> Answer:
-    """Return the answer to a query. `watched` says what was pending and which sources there should be."""
+    """Return the answer to a query. `watched` says what was pending and which sources there should be.
+
+    `count` is exact; where the query takes only the first few ("the last 5"), they are counted, and where it counts
+    sessions, agents, tools or runs, the different ones of these.
+    """
     positions = _hits(store, query)
     count = store.find.count(query, positions)
-    groups = tuple(_groups(store, query, positions)) if query.by else ()
-    events = () if query.by else tuple(store.find.page(query, positions))
-    if query.count == "sessions":
-        groups = tuple(store.find.groups(replace(query, by="session"), positions))
-        count = len([name for name, _ in groups if name])
+    groups: tuple[tuple[str, int], ...] = ()
+    events: tuple[Event, ...] = ()
+    if query.count:
+        groups = tuple(pair for pair in store.find.groups(replace(query, by=query.count), positions) if pair[0])
+        count = len(groups)
+    elif query.by:
+        groups = tuple(_groups(store, query, positions))
+    else:
+        most = max(0, query.take - query.offset) if query.take else query.limit
+        events = tuple(store.find.page(replace(query, limit=min(query.limit, most)), positions))
+        count = min(count, query.take) if query.take else count
     return Answer(query, count, events, groups, coverage.of(store, query, watched))
 
 
@@ -83,11 +95,22 @@ def _hits(store: SqliteStore, query: Query) -> list[int] | None:
 
 
 def _groups(store: SqliteStore, query: Query, positions: list[int] | None) -> Iterator[tuple[str, int]]:
-    if query.by not in ("day", "hour"):
+    """Yield (name, count): names most first, spans of time in their order."""
+    if query.by not in SPANS:
         yield from store.find.groups(query, positions)
         return
     counts: Counter[str] = Counter()
     for at_ms, n in store.find.times(query, positions):
-        day = days.day_of(at_ms, query.zone).isoformat()
-        counts[day if query.by == "day" else days.show(at_ms, query.zone)[:13] + ":00"] += n
+        counts[_span(at_ms, query)] += n
     yield from sorted(counts.items())
+
+
+def _span(at_ms: int, query: Query) -> str:
+    """Return the local hour, day, week (its Monday) or month of an instant."""
+    day = days.day_of(at_ms, query.zone)
+    if query.by == "hour":
+        shown = days.show(at_ms, query.zone)
+        return f"{shown[:13]}:00{shown[23:]}"
+    if query.by == "week":
+        return (day - timedelta(days=day.weekday())).isoformat()
+    return day.isoformat()[:7] if query.by == "month" else day.isoformat()

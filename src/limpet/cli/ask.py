@@ -1,4 +1,4 @@
-"""The reading commands: recent, session, show."""
+"""The reading commands: ask, recent, session, show."""
 
 from __future__ import annotations
 
@@ -12,6 +12,17 @@ from limpet.memory import Memory, parse_id
 
 if TYPE_CHECKING:
     import argparse
+
+
+def ask(args: argparse.Namespace) -> int:
+    """Answer a question."""
+    question = " ".join(args.question)
+    if args.limit < 0:
+        raise BadInput("--limit must be more than nothing.", "limpet ask --limit 20 failed tool calls today")
+    with Memory.open(args.db, args.tz) as memory:
+        found = memory.ask(question, now_of(args, memory.settings.zone), args.limit, args.offset)
+        output.answer(found, question, form="json" if args.json else "csv" if args.csv else "table")
+    return 0
 
 
 def recent(args: argparse.Namespace) -> int:

@@ -35,6 +35,13 @@ class Parser(argparse.ArgumentParser):
         raise NotUnderstood(f"{message[:1].upper()}{message[1:]}.", f"{self.prog} --help")
 
 
+def _ask(p: argparse.ArgumentParser) -> None:
+    p.add_argument("question", nargs="+", help="plain English, or filters such as type:tool_call status:failed")
+    p.add_argument("--limit", type=int, default=0, metavar="N", help="how many are shown (default 50)")
+    p.add_argument("--offset", type=int, default=0, metavar="N", help="leave out the first N")
+    p.add_argument("--csv", action="store_true", help="as CSV")
+
+
 def _recent(p: argparse.ArgumentParser) -> None:
     p.add_argument("--hours", type=float, default=24, metavar="H", help="how far back (default 24)")
     p.add_argument("--type", default="", metavar="T", help="only events of this type")
@@ -104,6 +111,7 @@ COMMANDS: dict[str, Command] = {
         _demo,
         True,
     ),
+    "ask": Command("ask:ask", "an exact answer to a question", "limpet ask show me all failed tool calls from yesterday", _ask, True),
     "recent": Command("ask:recent", "the newest events", "limpet recent --hours 48 --type tool_call", _recent, True),
     "session": Command("ask:session", "a session's timeline", "limpet session 7f3c... --children", _session, True),
     "show": Command(

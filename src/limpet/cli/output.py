@@ -121,6 +121,7 @@ def answer_json(answer: Answer, question: str = "") -> dict[str, Any]:
     return {
         "question": question or query.understood,
         "understood": query.understood,
+        **({"note": query.note} if query.note else {}),
         "window": {
             "from": None if since is None else days.show(since, query.zone),
             "to": None if until is None else days.show(until, query.zone),
@@ -141,6 +142,8 @@ def answer(found: Answer, question: str = "", *, form: str = "table") -> None:
         rows(found)
     else:
         data(headline(found))
+        if found.query.note:
+            say(text.clean(found.query.note))
         if found.groups:
             groups(found.groups)
         table(found.events, found.query.zone)

@@ -26,6 +26,9 @@ SILENT_BLOCKS = frozenset({"thinking", "redacted_thinking", "reasoning"})
 RESULT_ROLES = frozenset({"toolResult", "tool", "function"})
 RESTART = re.compile(r"^\s*\[System\] Your previous turn was interrupted by a gateway restart")
 SYSTEM = re.compile(r"^\s*(\[System\]|System:|<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>)")
+RECOVERY = "main_session_restart_recovery"
+"""What OpenClaw says is the source of the message by which a session is resumed after a restart."""
+
 REPAIR = "inserted synthetic error result for transcript repair"
 """What OpenClaw writes into the result of a call that never returned."""
 
@@ -89,7 +92,8 @@ def ended(saying: Saying, said: Mapping[str, Any], part: int, entry: str = "") -
     verdict["result"] = content if isinstance(content, dict | str) else {"content": content}
     outcome = outcome_of(verdict)
     words = text.plain(content)
-    synthetic = said.get("synthetic") is True or REPAIR in words
+    made_up = mapping(said.get("details")).get("openclawSyntheticMissingToolResult")
+    synthetic = said.get("synthetic") is True or made_up is True or REPAIR in words
     return call_fact(
         saying, "end", part, call, name(said.get("toolName")), None,
         entry=entry and f"{entry}/{part}",
@@ -177,8 +181,10 @@ def _spoken(content: Json) -> Json:
 
 
 def _message(saying: Saying, message: Mapping[str, Any], role: str, said: str, entry: str) -> Fact:
-    system = role == "system" or bool(SYSTEM.match(said))
-    flags = ("restart",) if RESTART.match(said) else ()
+    provenance = mapping(message.get("provenance"))
+    system = role == "system" or provenance.get("kind") == "internal_system" or bool(SYSTEM.match(said))
+    restarted = provenance.get("sourceTool") == RECOVERY or RESTART.match(said)
+    flags = ("restart",) if restarted else ()
     quiet = said.strip() == HEARTBEAT
     return saying.fact(
         "message", "whole", 0, *_keys(saying, message, role, entry),

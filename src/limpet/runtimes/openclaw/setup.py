@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import limpet
 from limpet.errors import BadInput, LimpetError, NotFound
 from limpet.runtimes.openclaw.configuration import Configuration, read
 from limpet.runtimes.openclaw.plan import Change, Plan, apply, content
@@ -40,7 +39,7 @@ class Wanted:
 
 def plugin_folder() -> Path:
     """Return the plugin's folder: in the installed package, or in a checkout. Raises NotFound."""
-    package = Path(limpet.__file__).resolve().parent
+    package = Path(__file__).resolve().parents[2]
     for folder in (package / "integrations" / "openclaw", package.parents[1] / "integrations" / "openclaw"):
         if (folder / "openclaw.plugin.json").is_file():
             return folder

@@ -169,6 +169,8 @@ e.pos IN (SELECT value FROM json_each(:positions))
  ORDER BY e.pos ASC
 -- name: order.slowest
  ORDER BY e.duration_ms DESC, e.pos DESC
+-- name: order.fastest
+ ORDER BY e.duration_ms IS NULL, e.duration_ms ASC, e.pos DESC
 -- name: page
  LIMIT :limit OFFSET :offset
 -- name: counts.type
@@ -181,6 +183,18 @@ SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.tool
 SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.agent
 -- name: counts.session
 SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.session
+-- name: counts.run
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.run
+-- name: counts.trust
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.trust
+-- name: counts.source
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.sources
+-- name: counts.label
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.label
+-- name: counts.actor
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.actor
+-- name: counts.call
+SELECT e.call, count(*) FROM event e
 -- name: grouped
  GROUP BY 1 ORDER BY 2 DESC, 1
 -- name: times
