@@ -15,6 +15,7 @@ from limpet.redact.names import Named, named
 from limpet.redact.patterns import CARD, SHAPES, Shape
 from limpet.redact.phrases import LEADS, Lead, Said
 from limpet.redact.reading import read_value
+from limpet.redact.recurring import again
 from limpet.redact.values import LONGEST_JUDGED, is_placeholder
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ class Found(NamedTuple):
 
     start: int
     end: int
-    kind: str
     secret: bytes
-    rank: int
+    kind: str
+    rank: int = 0
 
 
 class Finder:
@@ -43,10 +44,14 @@ class Finder:
 
     def __init__(self, extra: Sequence[tuple[str, str]] = ()) -> None:
         """Take further kinds as (kind, RE2 pattern). Raises BadInput when a pattern cannot be read."""
-        shapes = (*SHAPES, *(Shape(kind_words(kind), pattern, _as_told) for kind, pattern in extra))
+        rules: tuple[Shape | Lead, ...] = (
+            *SHAPES,
+            *LEADS,
+            *(Shape(kind_words(kind), pattern, _as_told) for kind, pattern in extra),
+        )
         self._rules: list[tuple[Shape | Lead, re2._Regexp]] = []
         self._gate = re2.Set.SearchSet(_options())
-        for rule in (*shapes, *LEADS):
+        for rule in rules:
             try:
                 self._rules.append((rule, re2.compile(rule.pattern, _options())))
                 self._gate.Add(rule.hint or rule.pattern)
@@ -60,14 +65,8 @@ class Finder:
 
     def suspects(self, text: str | bytes) -> bool:
         """Return whether the text may hold a secret; a text that holds one is never passed over."""
-        layer: bytes | None = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-        for _ in range(MAX_LAYERS + 1):
-            if layer is None:
-                return False
-            if self._gate.Match(layer):
-                return True
-            layer = peeled(layer)
-        return False
+        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+        return any(rules for _, rules in self._peels(data))
 
     def find(self, text: bytes, known: Mapping[bytes, str], *, cards: bool = True) -> list[Found]:
         """Return the secrets in a text, in their order, none overlapping another.
@@ -75,17 +74,23 @@ class Finder:
         `known` are secrets found elsewhere in the same record, with their kinds: they are found here by themselves.
         """
         finds: list[Found] = []
-        layer: Layer | None = Layer(text)
-        for _ in range(MAX_LAYERS + 1):
-            if layer is None:
-                break
-            rules = self._gate.Match(layer.text)
-            if rules:
-                finds += _placed(self._found(layer.text, rules, cards), layer)
-            if known:
-                finds += _placed(_recurring(layer.text, known), layer)
-            layer = layer.next()
+        layer = Layer(text)
+        for nth, (peel, rules) in enumerate(self._peels(text)):
+            here = [Found(*place, known[place.secret]) for place in again(peel, known)] if known else []
+            if rules or here:
+                while layer.depth < nth:
+                    layer = layer.next()
+                finds += _placed((*self._found(peel, rules, cards), *here), layer)
         return merged(finds) if finds else finds
+
+    def _peels(self, text: bytes) -> Iterator[tuple[bytes, Sequence[int]]]:
+        """Yield the text of each layer and which rules may match there, without making the way back."""
+        peel: bytes | None = text
+        for _ in range(MAX_LAYERS + 1):
+            if peel is None:
+                return
+            yield peel, self._gate.Match(peel) or ()
+            peel = peeled(peel)
 
     def _found(self, text: bytes, rules: Sequence[int], cards: bool) -> Iterator[Found]:
         for nth in rules:
@@ -109,7 +114,7 @@ def merged(finds: Sequence[Found]) -> list[Found]:
     return whole
 
 
-def _placed(finds: Iterator[Found], layer: Layer) -> Iterator[Found]:
+def _placed(finds: Sequence[Found], layer: Layer) -> Iterator[Found]:
     """Yield the finds of a layer where they stand in the text given, without what masks cover already."""
     for found in finds:
         for start, end in outside_masks(layer.text, found.start, found.end):
@@ -136,7 +141,7 @@ def _of_shape(rule: Shape, pattern: re2._Regexp, text: bytes) -> Iterator[Found]
         if start < end and rule.holds(
             _text(text[start:end]), _text(text[max(0, start - CONTEXT) : start]), _text(text[end : end + CONTEXT])
         ):
-            yield Found(start, end, rule.kind, text[start:end], rule.rank)
+            yield Found(start, end, text[start:end], rule.kind, rule.rank)
 
 
 def _after_leads(lead: Lead, pattern: re2._Regexp, text: bytes) -> Iterator[Found]:
@@ -150,20 +155,14 @@ def _after_leads(lead: Lead, pattern: re2._Regexp, text: bytes) -> Iterator[Foun
         if value is None:
             continue
         judged = _text(text[value.start : min(value.end, value.start + LONGEST_JUDGED)])
-        if lead.counts(Said(judged, says, value.quoted, match.group())):
-            yield Found(value.start, value.end, says.kind, text[value.start : value.end], RANK_NAMED)
-
-
-def _recurring(text: bytes, known: Mapping[bytes, str]) -> Iterator[Found]:
-    for secret, kind in known.items():
-        at = text.find(secret)
-        while at >= 0:
-            yield Found(at, at + len(secret), kind, secret, 0)
-            at = text.find(secret, at + len(secret))
+        if lead.counts(
+            Said(judged, says, value.quote, _text(match.group()), _text(text[value.end : value.end + CONTEXT]))
+        ):
+            yield Found(value.start, value.end, text[value.start : value.end], says.kind, RANK_NAMED)
 
 
 def is_remainder(piece: bytes) -> bool:
-    """What a mask left over of a value is no secret when it is a few signs, a scheme, or a word."""
+    """Return whether what a mask left over of a value is no secret: a few signs, a scheme, a word."""
     said = _text(piece)
     return len(re.sub(r"\W", "", said)) < 4 or is_placeholder(said)
 

@@ -10,6 +10,11 @@ LONGEST = 80
 """A name longer than this, in characters, is judged by its end."""
 
 
+def word_set(words: str) -> frozenset[str]:
+    """Return words written one after the other as a set."""
+    return frozenset(words.split())
+
+
 class Named(NamedTuple):
     """What a name says of its value: the kind of secret, whether surely, and whether it may be a plain word."""
 
@@ -19,9 +24,9 @@ class Named(NamedTuple):
 
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+")
-_SUFFIXES = frozenset(
-    "value values raw plain b encoded old new prod production dev staging live test main primary secondary default"
-    " backup plaintext cleartext".split()
+_SUFFIXES = word_set(
+    "value values raw plain b encoded old new prod production dev staging live test main primary secondary"
+    " default backup plaintext cleartext"
 )
 _NAMES: dict[str, Named] = {}
 for _kind, _sure, _wordy, _spellings in (
@@ -57,29 +62,36 @@ _GLUED = (
     ("key", "accesskey authkey signingkey encryptionkey masterkey sharedkey accountkey"),
     ("token", "token"),
 )
-_KEYS_OF_SECRETS = frozenset(
+_KEYS_OF_SECRETS = word_set(
     "access secret private signing sign encryption encrypt decryption master ssh deploy service auth admin app"
-    " application client server consumer subscription shared preshared psk webhook bot root database db jwt hmac aes rsa"
-    " pgp gpg tls ssl account ingest ingestion write read anon role api rest license licence tenant instrumentation"
-    " storage integration partner merchant developer dev prod live test".split()
+    " application client server consumer subscription shared preshared psk webhook bot root database db jwt hmac"
+    " aes rsa pgp gpg tls ssl account ingest ingestion write read anon role api rest license licence tenant"
+    " instrumentation storage integration partner merchant developer dev prod live test openai anthropic claude"
+    " gemini google groq mistral cohere perplexity xai deepseek openrouter huggingface hf replicate together"
+    " fireworks elevenlabs deepgram stripe github gitlab aws azure gcp cloudflare twilio sendgrid mailgun datadog"
+    " newrelic sentry algolia mapbox maps brave tavily serper serpapi exa firecrawl pinecone supabase firebase"
 )
-_KEYS_OF_OTHER_THINGS = frozenset(
-    "session idempotency skill cache sort primary foreign partition project public publishable object row group dedupe"
-    " dedup lane queue route conversation thread child requester target parent store index map hot short shortcut arrow"
-    " translation i18n locale lookup hash range composite natural surrogate unique sub registry component react list item"
-    " node tree message msg run job task chat channel peer agent tab menu function fn escape delete enter modifier meta"
-    " ctrl alt any press down up config setting settings option options param parameter query attribute attr data dict"
-    " json yaml property prop field column header metric label tag event topic binding trigger bundle issue model"
-    " provider plugin tool lock mutex feature flag order filter compaction window".split()
+_KEYS_OF_OTHER_THINGS = word_set(
+    "session idempotency skill cache sort primary foreign partition project public publishable object row group"
+    " dedupe dedup lane queue route conversation thread child requester target parent store index map hot short"
+    " shortcut arrow translation i18n locale lookup hash range composite natural surrogate unique sub registry"
+    " component react list item node tree message msg run job task chat channel peer agent tab menu function fn"
+    " escape delete enter modifier meta ctrl alt any press down up config setting settings option options param"
+    " parameter query attribute attr data dict json yaml property prop field column header metric label tag event"
+    " topic binding trigger bundle issue model provider plugin tool lock mutex feature flag order filter"
+    " compaction window"
 )
-_TOKENS_OF_TEXT = frozenset(
-    "page next continuation stop special pad padding eos bos mask unk sep cls prompt input output max min total num"
-    " syntax start end first last prev previous cancel cancellation design placeholder per completion reasoning cached"
-    " image audio text sync no each one single".split()
+_TOKENS_OF_TEXT = word_set(
+    "page next continuation stop special pad padding eos bos mask unk sep cls prompt input output max min total"
+    " num syntax start end first last prev previous cancel cancellation design placeholder per completion"
+    " reasoning cached image audio text sync no each one single"
 )
-_IDS = frozenset(
-    "id ids uuid guid sha hash digest checksum etag fingerprint seq ts timestamp time date from to peer sender chat"
-    " channel cursor oid ref rev commit".split()
+_QUESTIONS = word_set(
+    "no is has skip without disable enable use show print require requires allow need needs must forgot"
+)
+_IDS = word_set(
+    "id ids uuid guid sha hash digest checksum etag fingerprint seq ts timestamp time date from to peer sender"
+    " chat channel cursor oid ref rev commit"
 )
 
 
@@ -92,7 +104,7 @@ def named(name: str) -> Named | None:
     words = _words(name)
     while len(words) > 1 and words[-1] in _SUFFIXES:
         words.pop()
-    if not words:
+    if not words or (len(words) > 1 and words[0] in _QUESTIONS):
         return None
     before = words[-2] if len(words) > 1 else ""
     if before == "key" and words[-1] == "id" and words[-3:-2] == ["access"]:

@@ -10,12 +10,12 @@ import binascii
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from limpet.redact.values import is_card, is_mixed, is_placeholder, is_random
+from limpet.redact.values import is_card, is_mixed, is_name, is_placeholder, is_random, is_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CUT = r"(?:\z|\n|…|\.\.\.|[ ]?[\[(<⟦]{0,2}(?:truncated|cut|omitted))"
+CUT = r"(?:\z|[\n\"'\\]|…|\.\.\.|[ ]?[\[(<⟦]{0,2}(?:truncated|cut|omitted))"
 """Where a text was cut off, or ends."""
 
 RANK_SHAPE, RANK_AROUND = 0, 1
@@ -45,12 +45,22 @@ def _strict(secret: str, before: str, _after: str) -> bool:
     return not is_placeholder(secret) and is_mixed(secret[3:]) and (not glued or is_random(secret))
 
 
+def _unnamed(secret: str, before: str, after: str) -> bool:
+    """For a beginning that names have, too."""
+    return _strict(secret, before, after) and not is_name(secret)
+
+
+def _edged(secret: str, before: str, _after: str) -> bool:
+    """For a beginning so short that random letters have it, too."""
+    return not (before[-1:].isalnum() or is_name(secret) or is_placeholder(secret)) and is_mixed(secret[2:])
+
+
 def _always(_secret: str, _before: str, _after: str) -> bool:
     return True
 
 
 def _card(secret: str, before: str, after: str) -> bool:
-    """A card number is no part of a hash, of a UUID or of a decimal number."""
+    """Judge a card number, which is no part of a hash, of a UUID or of a decimal number."""
     run = _LETTERS_BEFORE.search(before)[0] + _LETTERS_AFTER.match(after)[0]  # type: ignore[index]
     if _PART_OF_MORE.search(f"{before[-2:]}#{after[:2]}") or (run and _HEX.fullmatch(run)):
         return False
@@ -64,7 +74,7 @@ _PART_OF_MORE = re.compile(r"[A-Za-z0-9]-#|[0-9]\.#|#-[A-Za-z0-9]|#\.[0-9]")
 
 
 def _in_url(secret: str, _before: str, _after: str) -> bool:
-    """A password may hold a slash; a port does not make one."""
+    """Judge a password in a URL: it may hold a slash, but a port is none."""
     return not is_placeholder(secret) and not secret.partition("/")[0].isdigit()
 
 
@@ -73,7 +83,9 @@ def _random(secret: str, _before: str, _after: str) -> bool:
 
 
 def _bearer(secret: str, _before: str, _after: str) -> bool:
-    return not is_placeholder(secret) and (is_mixed(secret) or (len(secret) >= 24 and secret.isalnum()))
+    if is_placeholder(secret) or not (is_mixed(secret) or len(secret) >= 24):
+        return False
+    return any(c.isdigit() for c in secret) or (len(secret) >= 16 and not is_word(secret))
 
 
 def _basic(secret: str, _before: str, _after: str) -> bool:
@@ -97,7 +109,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("aws access key", r"A(?:KI|SI|BI|CC)A[A-Z0-9]{8,}"),
     ("aws session token", r"(?:FwoGZXIvYXdz|IQoJb3JpZ2lu)[A-Za-z0-9+/=]*"),
     ("google key", r"AIza[A-Za-z0-9_-]{8,}"),
-    ("google token", r"ya29\.[A-Za-z0-9_.-]{7,}|GOCSPX-[A-Za-z0-9_-]{5,}|\b1//0[A-Za-z0-9_-]{7,}"),
+    ("google token", r"ya29\.[A-Za-z0-9_.-]{7,}|GOCSPX-[A-Za-z0-9_-]{5,}|1//0[A-Za-z0-9_-]{7,}"),
     ("slack token", r"xox[abeoprs]-[A-Za-z0-9-]{7,}|xapp-[A-Za-z0-9-]{7,}"),
     ("slack webhook", r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_-]{4,})"),
     ("discord webhook", r"discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/[0-9]+/([A-Za-z0-9_-]{4,})"),
@@ -117,58 +129,61 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("digitalocean token", r"do[oprt]_v1_[0-9a-f]{5,}"),
     ("linear key", r"lin_(?:api|oauth)_[A-Za-z0-9]{3,}"),
     ("figma token", r"fig[dur]_[A-Za-z0-9_-]{7,}"),
-    ("airtable token", r"pat[A-Za-z0-9]{14}\.[0-9a-f]+"),
     ("atlassian token", r"AT[AC]TT3[A-Za-z0-9_=-]{6,}|ATBB[A-Za-z0-9]{8,}"),
     ("shopify token", r"shp(?:at|ca|pa|ss|ua)_[0-9a-fA-F]{5,}"),
-    ("square token", r"sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{2,}|\bEAAA[A-Za-z0-9_-]{50,}"),
-    ("facebook token", r"\bEAA[A-Z][A-Za-z0-9]{60,}"),
-    ("dropbox token", r"\bsl\.(?:u\.)?[A-Za-z0-9_-]{40,}"),
-    ("vault token", r"\bhv[sbr]\.[A-Za-z0-9_-]{8,}"),
+    ("square token", r"sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{2,}"),
+    ("square token", r"(?:^|[^A-Za-z0-9+/=])(EAAA[A-Za-z0-9_-]{50,})"),
+    ("facebook token", r"(?:^|[^A-Za-z0-9+/=])(EAA[A-Z][A-Za-z0-9]{60,})"),
+    ("dropbox token", r"(?:^|[^A-Za-z0-9])(sl\.(?:u\.)?[A-Za-z0-9_-]{40,})"),
+    ("vault token", r"hv[sbr]\.[A-Za-z0-9_-]{8,}"),
     ("terraform token", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]+"),
-    ("age key", r"AGE-SECRET-KEY-1[0-9A-Za-z]*"),
+    ("age key", r"AGE-SECRET-K[0-9A-Za-z-]*"),
     ("new relic key", r"NR(?:AK|JS|IQ|RA|II)-[A-Za-z0-9-]{7,}"),
     ("sentry token", r"sntry[su]_[A-Za-z0-9_=+/-]{5,}"),
     ("grafana token", r"gl(?:sa|c)_[A-Za-z0-9_=+/-]{7,}"),
     ("postman key", r"PMAK-[0-9a-f-]{7,}"),
     ("supabase key", r"sbp_[0-9a-f]{8,}|sb_secret_[A-Za-z0-9_-]{2,}"),
     ("planetscale token", r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.=-]+"),
-    ("doppler token", r"\bdp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{5,}"),
-    ("fly token", r"\bfo1_[A-Za-z0-9_-]{8,}|\bfm[12][ar]?_[A-Za-z0-9+/=_,-]{8,}"),
+    ("doppler token", r"dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{5,}"),
+    ("fly token", r"fo1_[A-Za-z0-9_-]{8,}|fm[12][ar]?_[A-Za-z0-9+/=_,-]{8,}"),
     ("groq key", r"gsk_[A-Za-z0-9]{8,}"),
-    ("xai key", r"\bxai-[A-Za-z0-9]{8,}"),
+    ("xai key", r"xai-[A-Za-z0-9]{8,}"),
     ("perplexity key", r"pplx-[A-Za-z0-9]{7,}"),
     ("nvidia key", r"nvapi-[A-Za-z0-9_-]{6,}"),
     ("tavily key", r"tvly-[A-Za-z0-9-]{7,}"),
     ("langsmith key", r"lsv2_(?:pt|sk)_[A-Za-z0-9_]{4,}"),
     ("heroku key", r"HRKU-[A-Za-z0-9_-]{7,}"),
-    ("cloudflare key", r"\bv1\.0-[0-9a-f]{24}-[0-9a-f]+"),
+    ("cloudflare key", r"v1\.0-[0-9a-f]{24}-[0-9a-f]+"),
     ("alibaba key", r"LTAI[A-Za-z0-9]{8,}"),
     ("tencent key", r"AKID[A-Za-z0-9]{8,}"),
     ("contentful token", r"CFPAT-[A-Za-z0-9_-]{6,}"),
     ("dynatrace token", r"dt0[a-z][0-9]{2}\.[A-Z0-9]{5,}(?:\.[A-Z0-9]*)?"),
     ("tailscale key", r"tskey-[a-z]+-[A-Za-z0-9-]+"),
-    ("1password token", r"\bops_eyJ[A-Za-z0-9_+/=-]{5,}"),
+    ("1password token", r"ops_eyJ[A-Za-z0-9_+/=-]{5,}"),
     ("nostr key", r"nsec1[a-z0-9]{7,}"),
     ("azure secret", r"[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{6,}"),
     ("circleci token", r"CCIPAT_[A-Za-z0-9_]{5,}"),
     ("buildkite token", r"bkua_[0-9a-f]{7,}"),
 )
 _STRICT_SHAPES: tuple[tuple[str, str], ...] = (
-    ("elevenlabs key", r"sk_[0-9a-f]{9,}"),
     ("npm token", r"npm_[A-Za-z0-9]{8,}"),
     ("hugging face token", r"(?:hf|api_org)_[A-Za-z0-9]{9,}"),
+    ("notion token", r"ntn_[A-Za-z0-9]{8,}|secret_[A-Za-z0-9]{12,}"),
+    ("posthog key", r"phx_[A-Za-z0-9]{8,}"),
+    ("matrix token", r"syt_[A-Za-z0-9=_-]{8,}"),
+)
+_EDGED_SHAPES: tuple[tuple[str, str], ...] = (
+    ("elevenlabs key", r"sk_[0-9a-f]{9,}"),
     ("sendgrid key", r"SG\.[A-Za-z0-9_-]{9,}(?:\.[A-Za-z0-9_-]*)?"),
-    ("mailgun key", r"\bkey-[0-9a-f]{8,}"),
+    ("mailgun key", r"key-[0-9a-f]{8,}"),
     ("mailchimp key", r"[0-9a-f]{32}-us[0-9]{1,2}\b"),
-    ("twilio key", r"\bSK[0-9a-f]{10,}"),
-    ("notion token", r"\bntn_[A-Za-z0-9]{8,}|\bsecret_[A-Za-z0-9]{12,}"),
-    ("databricks token", r"\bdapi[0-9a-f]{8,}"),
-    ("replicate token", r"\br8_[A-Za-z0-9]{9,}"),
-    ("firecrawl key", r"\bfc-[0-9a-f]{9,}"),
-    ("netlify token", r"\bnf[pcou]_[A-Za-z0-9]{8,}"),
-    ("pulumi token", r"\bpul-[0-9a-f]{8,}"),
-    ("posthog key", r"\bphx_[A-Za-z0-9]{8,}"),
-    ("matrix token", r"\bsyt_[A-Za-z0-9=_-]{8,}"),
+    ("twilio key", r"SK[0-9a-f]{10,}"),
+    ("databricks token", r"dapi[0-9a-f]{8,}"),
+    ("replicate token", r"r8_[A-Za-z0-9]{9,}"),
+    ("firecrawl key", r"fc-[0-9a-f]{9,}"),
+    ("netlify token", r"nf[pcou]_[A-Za-z0-9]{8,}"),
+    ("airtable token", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{8,}"),
+    ("pulumi token", r"pul-[0-9a-f]{8,}"),
 )
 _KEY_BEGINS = r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
 _KEY_ENDS = r"-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
@@ -178,7 +193,7 @@ _AROUND: tuple[Shape, ...] = (
     Shape("private key", rf"(?s){_KEY_BEGINS}.*?{_KEY_ENDS}", _always, hint=_KEY_BEGINS),
     Shape(
         "private key",
-        rf"{_KEY_BEGINS}(?:\n[A-Za-z-]+: [^\n]*|{_KEY_LINE}|[A-Za-z0-9+/=\s])*",
+        rf"{_KEY_BEGINS}(?:\n[A-Za-z-]+: [^\n]*|{_KEY_LINE}|[A-Za-z0-9+/=\s])*(?:-{{1,5}}(?:END?)?[A-Z0-9 ]*-{{0,5}})?",
         _always,
         hint=_KEY_BEGINS,
     ),
@@ -223,7 +238,8 @@ CARD = Shape(
 SHAPES: tuple[Shape, ...] = (
     *(Shape(kind, pattern, _loose) for kind, pattern in _SHAPES),
     *(Shape(kind, pattern, _strict) for kind, pattern in _STRICT_SHAPES),
-    Shape("api key", r"sk-[A-Za-z0-9][A-Za-z0-9_-]{8,}", _strict, RANK_AROUND),
+    *(Shape(kind, pattern, _edged) for kind, pattern in _EDGED_SHAPES),
+    Shape("api key", r"sk-[A-Za-z0-9][A-Za-z0-9_-]{8,}", _unnamed, RANK_AROUND),
     *_AROUND,
     CARD,
 )

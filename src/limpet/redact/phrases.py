@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from limpet.redact.names import named
-from limpet.redact.values import is_mixed, is_name, is_placeholder, is_random, is_sentence, is_word
+from limpet.redact.values import is_mixed, is_name, is_placeholder, is_random, is_sentence, is_word, is_wordy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,15 +26,13 @@ _SUFFIX = (
     r"(?:[_.-]?(?:value|raw|plain|b64|base64|encoded|old|new|prod|production|dev|staging|live|test|main|primary"
     r"|secondary|default|backup|[0-9]{1,3})){0,2}"
 )
+_ROOT_WORD = re.compile(r"(?i)passw|passphrase|secret|token|cred|cookie|auth|key")
 _NAME = rf"[A-Za-z0-9_.-]*{_ROOT}{_SUFFIX}"
 _COMMAND = r"[^\n|;&]*?[ \t]"
-_CODE = re.compile(
-    r"[A-Za-z_$][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)*[(\[].*"
-    r"|(?:self|this|cls|config|cfg|conf|settings|process|os|req|request|res|response|ctx|context|args|opts|options"
-    r"|params|props|state|user|data|body|headers|app|client|session|creds|credentials|secrets|vars|var|local|module"
-    r"|inputs|github|steps|input|row|item|obj|event|payload|kwargs|argv|flags|[a-z])"
-    r"(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)+!?",
-    re.DOTALL,
+_CALL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)*[(\[]")
+_MEMBER = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)+!?")
+_TYPE = re.compile(
+    r"[A-Za-z]{0,40}(?:Str|String|Type|Types|Bytes|Field|Input|Config|Options|Props|Schema|Model|Provider|[a-z]T)"
 )
 _STANDARD = re.compile(r"(?i)(?:base|sha|utf|md|aes|rsa|[hre]s|ed|ip[v]|oauth|v)-?[0-9].*|[0-9.]+[a-z%]{1,3}")
 
@@ -44,8 +42,9 @@ class Said(NamedTuple):
 
     value: str
     name: Named
-    quoted: bool
-    lead: bytes
+    quote: str
+    lead: str
+    after: str
 
 
 class Lead(NamedTuple):
@@ -66,7 +65,7 @@ class Lead(NamedTuple):
 
 def counts_under(name: Named, value: str) -> bool:
     """Return whether a value that stands under such a name is a secret, when nothing else speaks against it."""
-    if is_placeholder(value) or is_sentence(value):
+    if is_placeholder(value) or is_sentence(value) or _is_a_name(value):
         return False
     if name.kind == "one time code":
         return value.isalnum() and 3 <= len(value) <= 10 and any(c.isdigit() for c in value)
@@ -75,8 +74,26 @@ def counts_under(name: Named, value: str) -> bool:
     return name.wordy or not is_word(value)
 
 
+def _is_a_name(value: str) -> bool:
+    """Return whether a value is itself the name of a secret, such as `shared-secret` or `YOUR_BOT_TOKEN`."""
+    return is_word(value) and not value.isalpha() and named(value) is not None
+
+
 def _assigned(said: Said) -> bool:
-    return (said.quoted or not _is_code(said)) and counts_under(said.name, said.value)
+    if not said.quote and (_is_code(said) or _is_prose(said)):
+        return False
+    if said.value.startswith((" ", "--")) or (said.quote == "`" and " " in said.value):
+        return False
+    in_table = said.lead.rstrip().endswith(("|", "│"))
+    return counts_under(said.name, said.value) and (not in_table or is_mixed(said.value))
+
+
+def _is_prose(said: Said) -> bool:
+    """Return whether more words follow a word after a colon, as in `secret: keep it out of logs`."""
+    return said.lead.rstrip().endswith(":") and is_word(said.value) and _MORE_WORDS.match(said.after) is not None
+
+
+_MORE_WORDS = re.compile(r"[,;]?(?: [A-Za-z'-]+){2}")
 
 
 def _flagged(said: Said) -> bool:
@@ -84,7 +101,7 @@ def _flagged(said: Said) -> bool:
 
 
 def _set(said: Said) -> bool:
-    return said.name.sure and not is_word(said.value) and counts_under(said.name, said.value)
+    return said.name.sure and not is_word(said.value) and _flagged(said)
 
 
 def _told(said: Said) -> bool:
@@ -96,7 +113,7 @@ def _told(said: Said) -> bool:
 
 
 def _element(said: Said) -> bool:
-    return said.name.sure and counts_under(said.name, said.value)
+    return said.name.sure and said.after[:2] in ("", "<", "</") and counts_under(said.name, said.value)
 
 
 def _argument(said: Said) -> bool:
@@ -104,22 +121,24 @@ def _argument(said: Said) -> bool:
 
 
 def _quoted(said: Said) -> bool:
-    return said.quoted and not is_placeholder(said.value)
+    return said.quote in ("'", '"') and not is_placeholder(said.value)
 
 
 def _is_code(said: Said) -> bool:
-    """A bare value may be an expression, or a variable that is named like what it holds."""
-    if said.lead.endswith(b"=") and said.lead[:-1].isupper():
+    """Return whether a bare value is an expression, or a variable that is named like what it holds."""
+    if said.lead.endswith("=") and said.lead[:-1].isupper():
         return False
-    variable = re.fullmatch(r"[A-Za-z_$][\w$.]*", said.value) is not None
-    return _CODE.fullmatch(said.value) is not None or (variable and named(said.value) is not None)
+    if said.value[0] in "()[]{}" or _CALL.match(said.value) or _TYPE.fullmatch(said.value):
+        return True
+    wordy = is_wordy(said.value)
+    return wordy and (_MEMBER.fullmatch(said.value) is not None or _ROOT_WORD.search(said.value) is not None)
 
 
 _LOGINS = r"(?:docker|podman|helm|az|oc|skopeo|buildah|npm|twine|vault|gcloud|heroku)"
 LEADS: tuple[Lead, ...] = (
-    Lead(rf"(?i)({_NAME})[\"'`]{{0,3}}\]?[ \t]{{0,4}}(?::=|=>|={{1,3}}|:|[|│])[ \t]{{0,8}}", _assigned),
+    Lead(rf"(?i)({_NAME})[\"'`]{{0,3}}\]?[ \t]{{0,4}}(?::=|=>|={{1,3}}|:|[ \t][|│])[ \t]{{0,8}}", _assigned),
     Lead(rf"(?i)({_NAME})[\"']\s{{0,8}},\s{{0,8}}[\"']value[\"']\s{{0,4}}:\s{{0,4}}", _assigned),
-    Lead(rf"(?i)(?:^|[\s\"'=(\[,])(--?{_NAME})[ \t]+", _flagged),
+    Lead(rf"(?i)(?:^|[\s\"'=(\[,])(--?{_NAME})(?:[ \t]+|[\"'],\s{{0,4}}[\"'])", _flagged),
     Lead(rf"(?i)\b(?:set|setenv|env|export)[ \t]+(?:-[a-z-]+[ \t]+)*({_NAME})[ \t]+", _set),
     Lead(
         r"(?i)\b(pass(?:word|wort|phrase|code)|passwd|token|secret|api[ _-]?key|pin)[ \t]+"
@@ -153,5 +172,3 @@ LEADS: tuple[Lead, ...] = (
     ),
 )
 """Every way of saying that a secret follows."""
-
-ROOT = re.compile(rf"(?i){_ROOT}")

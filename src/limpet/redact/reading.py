@@ -8,6 +8,7 @@ from typing import NamedTuple
 from limpet.redact.values import scheme_length
 
 _QUOTES = (b'"', b"'", b"`")
+_QUOTE_OF = {"double": '"', "single": "'", "tick": "`", "bare": ""}
 _VALUE = re.compile(
     rb"(?:[fbruFBRU]{1,2}(?=[\"']))?"
     rb"(?:\"(?:\"\")?(?P<double>(?:[^\"\\\n]++|\\.)*+)|'(?:'')?(?P<single>(?:[^'\\\n]++|\\.)*+)|`(?P<tick>[^`\n]*+)"
@@ -20,11 +21,11 @@ _ELEMENT = re.compile(rb"(?P<bare>[^<\n]++)")
 
 
 class Value(NamedTuple):
-    """A span of a text; `quoted` says that quotes stood around it."""
+    """A span of a text, and the quote that stood before it: `"`, `'`, a backtick, or none."""
 
     start: int
     end: int
-    quoted: bool
+    quote: str
 
 
 def read_value(text: bytes, lead: tuple[int, int], name: str, kind: str) -> Value | None:
@@ -39,12 +40,12 @@ def read_value(text: bytes, lead: tuple[int, int], name: str, kind: str) -> Valu
     if found is None or group is None:
         return None
     start, stop = found.span(group)
-    quoted = group != "bare"
+    quote = _QUOTE_OF[group]
     start += scheme_length(text[start : start + 40].decode("utf-8", "replace"))
-    if not quoted:
+    if not quote:
         start, stop = _without_scheme(text, start, stop)
         stop = start + len(text[start:stop].rstrip(b";,.:)]}"))
-    return Value(start, stop, quoted) if start < stop else None
+    return Value(start, stop, quote) if start < stop else None
 
 
 def _reader(text: bytes, lead: tuple[int, int], name: str, kind: str) -> re.Pattern[bytes]:
@@ -61,7 +62,7 @@ def _reader(text: bytes, lead: tuple[int, int], name: str, kind: str) -> re.Patt
 
 
 def _without_scheme(text: bytes, start: int, stop: int) -> tuple[int, int]:
-    """`Authorization: Bearer abc` has its value in the second word."""
+    """Move on to the second word where the first is a scheme, as in `Authorization: Bearer abc`."""
     if start < stop:
         scheme = scheme_length(text[start : stop + 2].decode("utf-8", "replace"))
         if not scheme:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from limpet.model import Json
 
+OF_ITS_VALUE, ITSELF = 1, 2
+"""Whether a key names a secret, or may hold one."""
+
 PASSES = 12
 """How often a value is gone through at most; two are the rule, a value without secrets needs none."""
 
@@ -95,9 +98,12 @@ class Redactor:
 
     def _names_a_secret(self, item: Mapping[str, Json]) -> bool:
         for key, value in item.items():
-            if type(value) in (str, list, dict) and self._speaks(key):
+            speaks = self._speaks(key)
+            if speaks and (speaks == ITSELF or type(value) in (str, list, dict)):
                 return True
         return "value" in item and names_its_value(item) is not None
 
-    def _speaks_of_secrets(self, key: str) -> bool:
-        return named(key) is not None or self._finder.suspects(key)
+    def _speaks_of_secrets(self, key: str) -> int:
+        if self._finder.suspects(key):
+            return ITSELF
+        return OF_ITS_VALUE if named(key) is not None else 0

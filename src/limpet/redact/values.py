@@ -6,10 +6,12 @@ import math
 import re
 from collections import Counter
 
+from limpet.redact.names import word_set
+
 LONGEST_JUDGED = 256
 """How much of a value is looked at to judge it, in characters."""
 
-WORDS = frozenset(
+WORDS = word_set(
     """
     none null nil true false undefined yes no on off enabled disabled required optional missing invalid valid expired
     expires incorrect wrong failed failure ok success error unknown empty unset set given provided present absent
@@ -22,18 +24,20 @@ WORDS = frozenset(
     forgot new old current confirm confirmation again length minimum maximum characters field input label header headers
     cookie cookies session login logout signin signup user username email plain plaintext generated random unchanged
     credentials credential authorization auth option maybe some varchar readonly hash hashed nopasswd all self await
-    return lambda function async yield typeof
-    """.split()
+    return lambda function async yield typeof pass pwd user admin-password replace-me replaceme
+    """
 )
 """Words that follow a name without being its value: `password: required`."""
 
-_OPENERS = frozenset(
+_OPENERS = word_set(
     "please enter type your the forgot must invalid incorrect wrong missing no use choose confirm reset change is was"
-    " should cannot this a an if you we for to in of with and or not be has".split()
+    " should cannot this a an if you we for to in of with and or not be has"
 )
 _EMPTY = re.compile(r"[\W_]*")
 _DOTS = re.compile(r"\*{3,}|•{2,}|●{2,}|x{6,}|X{6,}|\.{3,}|…|#{4,}|_{4,}")
-_INSERT = re.compile(r"\$\{[^}]*\}?|\$\([^)]*\)?|\{\{.*?(?:\}\}|$)|<[^<>]*>|%\w+%|(?<![\w$])\$[A-Za-z_]\w*|\{\w*\}")
+_INSERT = re.compile(
+    r"\$\{[^}]*\}?|\$\([^)]*\)?|\{\{.*?(?:\}\}|$)|<[^<>]*>|%\w+%|(?<![\w$])\$[A-Za-z_]\w*|\{[\w.()\[\]'\"]*\}"
+)
 _STAND_IN = re.compile(
     r"""(?ix)
     \[ [\w\s.:,-]* \]
@@ -45,24 +49,28 @@ _STAND_IN = re.compile(
     | (?:env|file|vault|secret|ref|keychain|exec|sops|arn|op|gcp|aws-sm|ssm) : [^\s]*
     | ref\+ .*
     | (?:process\.env|os\.environ|os\.getenv|import\.meta\.env|secrets|env|vars|inputs|Deno\.env) [.(\[] .*
-    | (.)\1{3,}
+    | (.)\1{3,} | (?:.*[-_ ])? (?:x{3,}|y{3,}|z{3,})
     | -{0,2} [0-9]{1,5} (?:\.[0-9]+)?
     | (?:sha(?:1|224|256|384|512)|md5|blake[23][bs]?) [:-] [0-9a-zA-Z+/=]+
     | \$ (?:2[abxy]|argon2\w*|[156y]|apr1|pbkdf2[\w-]*|scrypt) \$ .*
     | \{ S?SHA\d* \} .* | (?:scrypt|pbkdf2) :.*
+    | \# [0-9a-f]{3,8} | (?:realm|profile) = .*
     | \d{4}-\d\d-\d\d (?:[T ].*)?
     | https?://[^\s@]*
     """
 )
 _PATH = re.compile(
-    r"(?:~|\.{1,2}|[A-Za-z]:)?(?:[/\\][\w@. -]*)+|[\w./@-]+\.(?:pem|key|crt|cer|json|txt|ya?ml|env|pub|p12|pfx|conf|cfg|ini|toml|py|js|ts|sh|md)"
+    r"(?:~|\.{1,2}|[A-Za-z]:|[a-z][a-z0-9_.@-]*)?(?:[/\\][\w@. -]*)+"
+    r"|[\w./@-]+\.(?:pem|key|crt|cer|json|txt|ya?ml|env|pub|p12|pfx|conf|cfg|ini|toml|py|js|ts|sh|md)"
 )
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _SCHEME = re.compile(
-    r"(?i)(?:bearer|basic|digest|token|negotiate|apikey|api-key|bot|oauth|dpop|hawk|ssws|geniekey|key|aws4-hmac-sha256)[ \t]+"
+    r"(?i)(?:bearer|basic|digest|token|negotiate|apikey|api-key|bot|oauth|dpop|hawk|ssws|geniekey|key"
+    r"|aws4-hmac-sha256)[ \t]+"
 )
-_PIECE = re.compile(r"[0-9]{1,8}|(?:[a-z]+|[A-Z]{2,})?(?:[A-Z][a-z]{2,})*[A-Z]{0,5}[0-9]{0,3}")
+_HUMPS = re.compile(r"[a-z]{1,24}(?:[A-Z][a-z]{2,})*|(?:[A-Z][a-z]{2,})+|[A-Z]{1,24}|[A-Z][a-z]?")
+_PIECE = re.compile(r"[0-9]{1,8}|(?:[a-z]+|[A-Z]{2,})?(?:[A-Z][a-z]{2,})*[A-Z]{0,5}[0-9]{0,5}")
 
 
 def scheme_length(value: str) -> int:
@@ -74,23 +82,26 @@ def scheme_length(value: str) -> int:
 def is_placeholder(value: str) -> bool:
     """Return whether a value only stands in the place of one: `$TOKEN`, `<your-key>`, `****`, a hash, a path."""
     bare = value[:LONGEST_JUDGED].strip()
-    bare = bare[scheme_length(bare) :]
+    bare = bare[scheme_length(bare) :].lstrip("-+=?:")
     if len(bare) < 3 or bare.lower() in WORDS or _EMPTY.fullmatch(bare):
         return True
     if _STAND_IN.fullmatch(bare) or _is_path(bare) or _is_dotted_out(bare):
         return True
-    return len(re.sub(r"\W", "", _INSERT.sub("", bare))) < 4 and _INSERT.search(bare) is not None
+    return len(re.sub(r"\W", "", _INSERT.sub("", bare))) < 5 and _INSERT.search(bare) is not None
 
 
 def is_sentence(value: str) -> bool:
     """Return whether a value is words said to people, such as `Please enter your password`."""
-    words = re.findall(r"[^\W\d_]+", value[:LONGEST_JUDGED].lower())
-    return " " in value.strip() and (words[:1] == [] or words[0] in _OPENERS or sum(w in _OPENERS for w in words) > 1)
+    tokens = [token.strip(".,:;!?'\"()").lower() for token in value[:LONGEST_JUDGED].split()]
+    words = [token for token in tokens if token.isalpha()]
+    talks = tokens[:1] == words[:1] and (not tokens or tokens[0] in _OPENERS or sum(w in _OPENERS for w in words) > 1)
+    return len(tokens) > 1 and 3 * len(words) >= 2 * len(tokens) and talks
 
 
 def is_word(value: str) -> bool:
-    """Return whether a value is one word: letters only, none large but perhaps the first, or all of them."""
-    return value.isalpha() and len(value) <= 24 and (value[1:].islower() or value.isupper())
+    """Return whether a value is words and no more: letters only, in humps or all in large, joined by signs."""
+    words = re.split(r"[-_. /]+", value.strip("-_. /"))
+    return len(value) <= 64 and all(_HUMPS.fullmatch(word) for word in words)
 
 
 def is_mixed(value: str) -> bool:
@@ -111,8 +122,7 @@ def is_random(value: str) -> bool:
 
 def is_name(bare: str) -> bool:
     """Return whether every piece between punctuation is a word or a short number: `agent-main-2`, `fooBar.baz`."""
-    pieces = re.split(r"[\W_]+", bare)
-    return len(pieces) > 1 and all(_PIECE.fullmatch(piece) for piece in pieces)
+    return re.search(r"[\W_]", bare) is not None and is_wordy(bare)
 
 
 def is_card(digits: str) -> bool:
@@ -134,15 +144,21 @@ def _is_dotted_out(bare: str) -> bool:
     if len(pieces) == 1:
         return False
     cut = bare.endswith(("…", "..."))
-    return len(pieces[0]) <= 3 if cut and len(pieces) == 2 else all(len(piece) <= 8 for piece in pieces)
+    if cut and len(pieces) == 2:
+        return len(pieces[0]) <= 3 or (len(pieces[0]) <= 12 and not is_mixed(pieces[0]))
+    return all(len(piece) <= 8 for piece in pieces)
 
 
 def _is_path(bare: str) -> bool:
     if "/" not in bare and "\\" not in bare and "." not in bare:
         return False
-    return _PATH.fullmatch(bare) is not None and not any(
-        len(part) >= 12 and is_mixed(part) and not is_name(part) for part in re.split(r"[/\\]", bare)
+    return _PATH.fullmatch(bare) is not None and all(
+        is_wordy(part) or not is_mixed(part) for part in re.split(r"[/\\]", bare)
     )
+
+
+def is_wordy(text: str) -> bool:
+    return all(_PIECE.fullmatch(piece) for piece in re.split(r"[\W_]+", text))
 
 
 def _entropy(text: str) -> float:

@@ -11,7 +11,7 @@ from limpet.redact.finder import RANK_NAMED, Found, is_remainder, merged
 from limpet.redact.mask import mask, outside_masks
 from limpet.redact.names import named, names_an_id
 from limpet.redact.phrases import counts_under
-from limpet.redact.values import is_mixed, scheme_length
+from limpet.redact.values import is_mixed, is_name, is_word, scheme_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -129,9 +129,11 @@ def _whole(text: str, data: bytes, says: Named | None) -> Iterator[Found]:
         return
     for start, end in outside_masks(data, scheme_length(text), len(data)):
         if (end - start) == len(data) - scheme_length(text) or not is_remainder(data[start:end]):
-            yield Found(start, end, says.kind, data[start:end], RANK_NAMED)
+            yield Found(start, end, data[start:end], says.kind, RANK_NAMED)
 
 
 def _is_telling(secret: bytes) -> bool:
     """Return whether a secret is long and odd enough to be looked for by itself elsewhere in the record."""
-    return len(secret) >= 16 or (len(secret) >= 8 and is_mixed(secret.decode("utf-8", "replace")))
+    said = secret.decode("utf-8", "replace")
+    odd = is_mixed(said) and any(c.isdigit() for c in said) and not is_name(said)
+    return len(secret) >= 8 and (odd or (len(secret) >= 24 and not is_word(said)))
