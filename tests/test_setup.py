@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from limpet.errors import BadInput, NotFound, Unavailable
@@ -473,12 +473,14 @@ TREES = st.recursive(
 OBJECTS = st.dictionaries(st.text(max_size=6), TREES, max_size=4)
 
 
+@settings(deadline=None)
 @given(tree=TREES, indent=st.sampled_from([None, 0, 2, "\t"]), ascii_only=st.booleans())
 def test_every_json_text_is_json5(tree: object, indent: int | str | None, ascii_only: bool) -> None:
     """What Python writes as JSON is read back the same."""
     assert tree == json5.parse(json.dumps(tree, indent=indent, ensure_ascii=ascii_only)).value
 
 
+@settings(deadline=None)
 @given(text=st.text(alphabet="{}[]:,'\"\\/*\n abu1.-+eEx0", max_size=40))
 def test_no_text_makes_the_reader_stumble(text: str) -> None:
     """Any characters are either a value or a BadInput."""
@@ -488,6 +490,7 @@ def test_no_text_makes_the_reader_stumble(text: str) -> None:
     assert node is None or 0 <= node.start < node.end <= len(text)
 
 
+@settings(deadline=None)
 @given(tree=OBJECTS, indent=st.sampled_from([None, 2, "\t"]), item=TREES)
 def test_what_was_inserted_can_be_removed_without_a_trace(tree: dict, indent: int | str | None, item: object) -> None:
     """Inserting adds just that member; removing it gives the same value, and the same text unless it was empty."""
@@ -501,6 +504,7 @@ def test_what_was_inserted_can_be_removed_without_a_trace(tree: dict, indent: in
     assert not tree or back == text
 
 
+@settings(deadline=None)
 @given(tree=OBJECTS, indent=st.sampled_from([None, 2]), data=st.data())
 def test_any_member_can_be_replaced_or_removed(tree: dict, indent: int | None, data: st.DataObject) -> None:
     """Only the member that was meant changes."""
