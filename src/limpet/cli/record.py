@@ -21,16 +21,17 @@ if TYPE_CHECKING:
 
 def add(args: argparse.Namespace) -> int:
     """Add an event of one's own."""
+    kind, summary = _heard(args.type), _heard(args.summary)
     with Memory.open(args.db, args.tz) as memory:
         record = memory.add(
-            _heard(args.type),
-            _heard(args.summary),
+            kind,
+            summary,
             details=_details(args.details),
             tags=[_heard(tag) for tag in args.tag or ()] or None,
             session=_heard(args.session or ""),
             agent=_heard(args.agent or ""),
         )
-        output.as_json({"record": record}) if args.json else output.data(f"added {args.type}: {args.summary}")
+        output.as_json({"record": record}) if args.json else output.data(f"added {kind}: {summary}")
     return 0
 
 
