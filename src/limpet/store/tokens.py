@@ -20,11 +20,14 @@ CJK = (
 )
 _RUN = re.compile(f"[{CJK}]+")
 _WORD = re.compile(r"\w+")
+_WIDE = re.compile(r"(?:[^\0]\0){2,}")
+"""Text in UTF-16 that was read as if it were bytes: letters with NUL between them."""
 
 
 def indexed(text: str) -> str:
     """Return the text to put into the index: folded to compatibility forms, without NUL, pairs for CJK, capped."""
-    text = text.replace("\0", "")
+    if "\0" in text:
+        text = _WIDE.sub(lambda m: m[0].replace("\0", ""), text).replace("\0", " ")
     if len(text) > INDEXED:
         text = text[: INDEXED - TAIL] + " … " + text[-TAIL:]
     if text.isascii():
