@@ -92,7 +92,14 @@ def health(store: SqliteStore, watched: Watched) -> Health:
     if broken:
         return Health(False, "broken", broken, lacks, since, last_ms)
     if not watched.plugin and not hooks and not [w for w in watches if w.source != "spool"]:
-        return Health(True, "not set up", "Limpet is not set up to record anything (limpet setup openclaw).", lacks, since, last_ms)
+        return Health(
+            True,
+            "not set up",
+            "Limpet is not set up to record anything (limpet setup openclaw).",
+            lacks,
+            since,
+            last_ms,
+        )
     if watched.recording and watched.alive:
         return Health(True, "recording", "Limpet is recording.", lacks, since, last_ms)
     if watched.recording:
@@ -140,8 +147,10 @@ def _broken(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched)
 def _lacks(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) -> Iterator[str]:
     if not watched.plugin and not hooks:
         yield "hooks (the plugin is not installed): no durations, model calls, failed retries or live starts"
+    elif not hooks:
+        yield "hooks (the plugin is installed, but never wrote anything): no durations, model calls or live starts"
     elif not watched.plugin and not watched.alive:
-        yield "hooks (the plugin is not in OpenClaw's configuration any more): no durations, model calls or live starts"
+        yield "hooks (the plugin is not in OpenClaw's configuration any more): no durations, no model calls"
     if not any(w.source.startswith(TRANSCRIPTS) and not w.why for w in watches):
         yield "transcripts: no compaction summaries, no record of what happened while the plugin was off"
     for watch in watches:

@@ -31,6 +31,7 @@ RECURRING: Mapping[str, int] = {
     "subagent": 1 << 60,
     "reset": 60_000,
     "compaction": 120_000,
+    "gateway": 60_000,
 }
 """Types whose key may recur, and how many milliseconds apart two sources may place the same occurrence."""
 

@@ -226,7 +226,7 @@ def test_status_says_what_one_witness_alone_lacks(told: Told, request: pytest.Fi
 def test_a_removed_event_is_noticed(live: Told, tmp_path: Path) -> None:
     """Take one call out of a copy of the database: `verify` names it, and `status` counts what OpenClaw counted."""
     copy = tmp_path / "state"
-    shutil.copytree(live.memory.state, copy, ignore=shutil.ignore_patterns("*.sock"))
+    shutil.copytree(live.memory.state, copy, ignore=shutil.ignore_patterns("*.sock", "spool"))
     memory = Memory(copy, tmp_path)
     with sqlite3.connect(copy / "memory" / "agent_memory.db") as connection:
         connection.execute("DELETE FROM event WHERE id = (SELECT max(id) FROM event WHERE call LIKE 'call_%')")

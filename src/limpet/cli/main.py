@@ -111,7 +111,7 @@ COMMANDS: dict[str, Command] = {
         _demo,
         True,
     ),
-    "ask": Command("ask:ask", "an exact answer to a question", "limpet ask show me all failed tool calls from yesterday", _ask, True),
+    "ask": Command("ask:ask", "an exact answer to a question", "limpet ask failed tool calls yesterday", _ask, True),
     "recent": Command("ask:recent", "the newest events", "limpet recent --hours 48 --type tool_call", _recent, True),
     "session": Command("ask:session", "a session's timeline", "limpet session 7f3c... --children", _session, True),
     "show": Command(

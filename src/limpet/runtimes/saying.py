@@ -20,6 +20,7 @@ TIME_FLAGS = frozenset({days.NAIVE, days.UNREADABLE, days.OUT_OF_RANGE})
 REMARKS = ("invalid_utf8",)
 """What a reader of lines may have noted in a record's body."""
 
+DAY_MS = 86_400_000
 NAIVE_ZONE = "UTC"
 """How a time without a zone is read, unless its source is known to write local time."""
 
@@ -71,6 +72,15 @@ class Saying:
         at_ms, flag = when(said, self.record.arrived_ms)
         kept = tuple(f for f in self.flags if f not in TIME_FLAGS)
         return replace(self, at_ms=at_ms, flags=(flag, *kept) if flag else kept)
+
+
+def gateway_turn(saying: Saying, what: str, summary: str, rank: int = 1) -> Fact:
+    """Return a start or a stop (`what`) of the gateway, by its hook or its log: the nearest of a day are one."""
+    day = (saying.record.arrived_ms if saying.at_ms is None else saying.at_ms) // DAY_MS
+    return saying.fact(
+        "gateway", "whole", 0, f"gateway:{what}:{day}", actor="system", trust="system", agent="", session="",
+        session_key="", run="", status="started" if what == "start" else "succeeded", summary=summary, rank=rank,
+    )  # fmt: skip
 
 
 def saying_of(record: Record) -> Saying:

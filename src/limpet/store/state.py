@@ -107,7 +107,7 @@ class State:
     def streams(self) -> list[Stream]:
         """Return every stream, the one that spoke last at the end."""
         rows = self._connection.execute(self._sql["streams"])
-        return [Stream(*row[:7], row[7] == 1) for row in rows]
+        return [Stream._make((*told, ended == 1)) for *told, ended in rows]
 
     def put_counted(self, facts: Iterable[Fact]) -> None:
         """Keep what the runtime's audit ledger counted."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from limpet import text
 from limpet.model import COUNTED
 from limpet.runtimes.messages import begun, ended, facts_of_message
-from limpet.runtimes.saying import keyed, mapping, name
+from limpet.runtimes.saying import gateway_turn, keyed, mapping, name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -83,11 +83,19 @@ def audit_event(saying: Saying) -> Sequence[Fact]:
     ]  # fmt: skip
 
 
+TURNS: Mapping[str, tuple[str, str]] = {
+    "start": ("gateway ready", "gateway started"),
+    "stop": ("received SIG", "gateway stopped"),
+}
+"""How the log's lines on the gateway's own life begin, and what they mean."""
+
+
 def gateway_log(saying: Saying) -> Sequence[Fact]:
-    """Return an error that the gateway logged and no hook tells of: a channel, a plugin, a start that failed."""
+    """Return an error that the gateway logged and no hook tells of (a channel, a plugin), or its start or stop."""
     event = saying.event
     if event.get("level") not in ("error", "fatal", "warn"):
-        return ()
+        said = text.plain(event.get("message"))
+        return [gateway_turn(saying, what, words) for what, (begin, words) in TURNS.items() if said.startswith(begin)]
     part, said = name(event.get("subsystem")) or "gateway", text.plain(event.get("message"))
     line = text.one_line(f"{part}: {said}", 300)
     return [

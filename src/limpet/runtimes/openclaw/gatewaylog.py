@@ -31,11 +31,11 @@ HEAD_BYTES = 1024
 WORTH_READING = re.compile(rb'"(?:ERROR|FATAL|WARN)"|\\"subsystem\\":\\"gateway')
 """What stands in every line that can be of interest; all others are not even parsed."""
 
-TOLD_ELSEWHERE = frozenset({"agent", "agents", "tools"})
+TOLD_ELSEWHERE = frozenset({"agent", "agents", "tools", "cron", "diagnostic"})
 """Parts of the gateway whose errors hooks and transcripts tell, with more."""
 
 WATCHED = re.compile(
-    r"channels?|plugins?|hooks|internal-hooks|gateway|cron|outbound|delivery|restart|gmail-watcher"
+    r"channels?|plugins?|hooks|internal-hooks|gateway|outbound|delivery|restart|gmail-watcher"
     r"|main-session-restart-recovery|clickclack|discord|feishu|googlechat|imessage|irc|line|matrix|mattermost"
     r"|msteams|nextcloud-talk|nostr|qqbot|raft|signal|slack|sms|synology-chat|telegram|tlon|twitch|voice-call"
     r"|wechat|wecom|whatsapp|yuanbao|zalo|zalouser"

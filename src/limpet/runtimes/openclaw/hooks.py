@@ -9,7 +9,7 @@ from limpet import text
 from limpet.model import UNWRITTEN
 from limpet.runtimes.messages import call_fact, facts_of_message, summary_of_call
 from limpet.runtimes.outcome import outcome_of, status_word, words_of
-from limpet.runtimes.saying import duration, keyed, mapping, name
+from limpet.runtimes.saying import duration, gateway_turn, keyed, mapping, name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -238,12 +238,13 @@ def cron_changed(saying: Saying) -> Sequence[Fact]:
 
 def gateway_start(saying: Saying) -> Sequence[Fact]:
     """Return a start of the gateway: the evidence that what ran before was interrupted."""
-    return [_gateway(saying, "gateway started", "start")]
+    return [gateway_turn(saying, "start", "gateway started", HOOK_RANK)]
 
 
 def gateway_stop(saying: Saying) -> Sequence[Fact]:
     """Return a stop of the gateway, with its reason."""
-    return [_gateway(saying, f"gateway stopped ({name(saying.event.get('reason')) or 'no reason given'})", "stop")]
+    reason = name(saying.event.get("reason"))
+    return [gateway_turn(saying, "stop", f"gateway stopped ({reason or 'no reason given'})", HOOK_RANK)]
 
 
 HOOKS: Mapping[str, Callable[[Saying], Sequence[Fact]]] = {
@@ -352,10 +353,3 @@ def _subagent(saying: Saying, phase: str, **fields: Any) -> Fact:
 
 def _cron_status(event: Mapping[str, Any]) -> str:
     return status_word(event.get("status")) or status_word(event.get("completionStatus")) or "unknown"
-
-
-def _gateway(saying: Saying, summary: str, what: str) -> Fact:
-    return saying.fact(
-        "gateway", "whole", 0, actor="system", trust="system", agent="", session="", session_key="", run="",
-        status="started" if what == "start" else "succeeded", summary=summary, rank=HOOK_RANK,
-    )  # fmt: skip
