@@ -27,10 +27,98 @@ VALUES = st.recursive(
 )
 
 NAMES = st.sampled_from(
-    ["action", "agentId", "arguments", "call_id", "callId", "childSessionKey", "content", "customType", "details", "dropped", "durationMs", "ended_at", "error", "errorCategory", "errorMessage", "event_type", "exitCode", "id", "idempotencyKey", "input", "isError", "job", "jobId", "label", "lastMessage", "level", "message", "messageId", "messages", "metadata", "name", "ok", "outcome", "output", "params", "payload", "provider", "reason", "result", "role", "runAtMs", "runId", "session_id", "sessionId", "sessionKey", "since_ms", "started_at", "status", "stopReason", "success", "summary", "tags", "targetKind", "text", "timestamp", "tool", "tool_use_id", "toolCallId", "toolName", "trigger", "type", "until_ms", "usage", "zone", "__openclaw"]
+    [
+        "action",
+        "agentId",
+        "arguments",
+        "call_id",
+        "callId",
+        "childSessionKey",
+        "content",
+        "customType",
+        "details",
+        "dropped",
+        "durationMs",
+        "ended_at",
+        "error",
+        "errorCategory",
+        "errorMessage",
+        "event_type",
+        "exitCode",
+        "id",
+        "idempotencyKey",
+        "input",
+        "isError",
+        "job",
+        "jobId",
+        "label",
+        "lastMessage",
+        "level",
+        "message",
+        "messageId",
+        "messages",
+        "metadata",
+        "name",
+        "ok",
+        "outcome",
+        "output",
+        "params",
+        "payload",
+        "provider",
+        "reason",
+        "result",
+        "role",
+        "runAtMs",
+        "runId",
+        "session_id",
+        "sessionId",
+        "sessionKey",
+        "since_ms",
+        "started_at",
+        "status",
+        "stopReason",
+        "success",
+        "summary",
+        "tags",
+        "targetKind",
+        "text",
+        "timestamp",
+        "tool",
+        "tool_use_id",
+        "toolCallId",
+        "toolName",
+        "trigger",
+        "type",
+        "until_ms",
+        "usage",
+        "zone",
+        "__openclaw",
+    ]
 )
 WORDS = st.sampled_from(
-    ["assistant", "user", "toolResult", "custom", "toolCall", "tool_use", "tool_result", "function_call", "function_call_output", "response_item", "message", "compaction", "reset", "started", "finished", "failed", "running", "timeout", "blocked", "openclaw.nested-tool.v1", "HEARTBEAT_OK"]
+    [
+        "assistant",
+        "user",
+        "toolResult",
+        "custom",
+        "toolCall",
+        "tool_use",
+        "tool_result",
+        "function_call",
+        "function_call_output",
+        "response_item",
+        "message",
+        "compaction",
+        "reset",
+        "started",
+        "finished",
+        "failed",
+        "running",
+        "timeout",
+        "blocked",
+        "openclaw.nested-tool.v1",
+        "HEARTBEAT_OK",
+    ]
 )
 KNOWN = st.recursive(
     SCALARS | WORDS,
@@ -149,9 +237,11 @@ def test_several_calls_in_one_message_each_get_their_own_result(lab: Lab):
         ],
     )
     lab.imported(path)
-    assert {
-        e.call: e.status for e in lab.events("tool_call")
-    } == {"m-0": "failed", "m-1": "succeeded", "m-2": "succeeded"}
+    assert {e.call: e.status for e in lab.events("tool_call")} == {
+        "m-0": "failed",
+        "m-1": "succeeded",
+        "m-2": "succeeded",
+    }
     assert [e.summary for e in lab.events("message")] == ["Reading three files."]
 
 
@@ -159,9 +249,9 @@ def test_a_result_whose_call_was_never_seen_is_an_event_that_names_its_tool(lab:
     """A transcript that begins with a result (its head was cut off) still tells of a call."""
     path = lab.file("s-1.jsonl", [message(1, "toolResult", "done", 1, toolCallId="t-1", toolName="deploy")])
     lab.imported(path)
-    assert [
-        (e.tool, e.call, e.status, e.summary) for e in lab.events("tool_call")
-    ] == [("deploy", "t-1", "succeeded", "deploy")]
+    assert [(e.tool, e.call, e.status, e.summary) for e in lab.events("tool_call")] == [
+        ("deploy", "t-1", "succeeded", "deploy")
+    ]
 
 
 # Field case F38: what is a failure
@@ -350,9 +440,12 @@ def test_a_missing_agent_is_unknown_and_never_main(lab: Lab):
     ]  # fmt: skip
     lab.take(lines)
     told = lab.limpet("recent", "--json", "--now", iso(1000)).json["events"]
-    assert [
-        (e["type"], e["agent"]) for e in told
-    ] == [("unknown", "main"), ("session", "unknown"), ("tool_call", "night"), ("tool_call", "unknown")]
+    assert [(e["type"], e["agent"]) for e in told] == [
+        ("unknown", "main"),
+        ("session", "unknown"),
+        ("tool_call", "night"),
+        ("tool_call", "unknown"),
+    ]
     assert [e["session"] for e in told] == [None, None, "s-9", None]
     assert lab.records()[3].body["event"] == {"anything": [1]}
 
@@ -363,9 +456,10 @@ def test_a_missing_agent_is_unknown_and_never_main(lab: Lab):
 def test_an_agent_that_is_no_name_is_unknown(lab: Lab, ctx: object):
     """Null, empty and wrongly typed agents are unknown."""
     lab.take([{"hook": "gateway_start", "ts": NOON, "ctx": ctx, "event": {}}, {**hook("agent_end"), "ctx": ctx}])
-    assert [
-        e["agent"] for e in lab.limpet("recent", "--json", "--now", iso(99)).json["events"]
-    ] == ["unknown", "unknown"]
+    assert [e["agent"] for e in lab.limpet("recent", "--json", "--now", iso(99)).json["events"]] == [
+        "unknown",
+        "unknown",
+    ]
 
 
 def test_a_later_event_of_the_same_call_fills_in_what_was_missing(lab: Lab):
