@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -12,11 +13,11 @@ import urllib.error
 import urllib.request
 import uuid
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
     from typing import Self
 
     from gateway.provider import Provider
@@ -31,6 +32,23 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the processes that this one has started and that still run (proc_pid_task_children(5))."""
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def end_tree(pid: int) -> None:
+    """Kill a process and all below it."""
+    below = children_of(pid)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    for child in below:
+        end_tree(child)
 
 
 @dataclass
@@ -49,6 +67,7 @@ class Gateway:
     process: subprocess.Popen[bytes] | None = None
 
     def __post_init__(self) -> None:
+        self._orphans: list[int] = []
         self.port = free_port()
         self.state = self.home / ".openclaw"
         self.log = self.home / "gateway.log"
@@ -62,6 +81,8 @@ class Gateway:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+        for orphan in self._orphans:
+            end_tree(orphan)
 
     @property
     def config(self) -> Path:
@@ -123,7 +144,9 @@ class Gateway:
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it without a warning."""
+        """End it without a warning; the commands that its tools run outlive it, until this context ends."""
+        if self.process is not None:
+            self._orphans += children_of(self.process.pid)
         self._end(signal.SIGKILL)
 
     def _end(self, how: signal.Signals) -> None:
