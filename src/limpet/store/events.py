@@ -22,6 +22,10 @@ TIE_BITS = 20
 """A position is the time in milliseconds and, in this many low bits, a tie-break in order of arrival."""
 
 TIES = 1 << TIE_BITS
+FIRST_TIE = 1 << 16
+"""Where the first event of a millisecond is placed: one that came before it may be told of later."""
+
+TIE_GAP = 16
 
 
 def key_hash(key: str) -> int:
@@ -141,10 +145,13 @@ class EventTable:
         if was is not None and was >> TIE_BITS == event.at_ms:
             return was
         first = event.at_ms << TIE_BITS
-        pos = first | (event.id >> 4) % TIES
+        given = {"first": first, "last": first | (TIES - 1), "id": event.id, "gap": TIE_GAP, "alone": first | FIRST_TIE}
+        (pos,) = self._connection.execute(self._sql["place_in_ms"], given).fetchone()
+        if pos == given["alone"]:
+            return int(pos)
         while self._connection.execute(self._sql["is_taken"], (pos,)).fetchone() != (0,):
             pos = first | (pos + 1) % TIES
-        return pos
+        return int(pos)
 
 
 def _json(value: object) -> str | None:

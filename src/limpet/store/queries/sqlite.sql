@@ -44,6 +44,11 @@ SELECT event FROM sighting WHERE place = ?
 SELECT id, pos FROM event WHERE id IN (SELECT value FROM json_each(:ids))
 -- name: ids_at
 SELECT pos, id FROM event WHERE pos IN (SELECT value FROM json_each(:positions))
+-- name: place_in_ms
+SELECT coalesce(
+  (SELECT min(pos + :gap, :last) FROM event WHERE pos BETWEEN :first AND :last AND id < :id ORDER BY pos DESC LIMIT 1),
+  (SELECT max(pos - :gap, :first) FROM event WHERE pos BETWEEN :first AND :last AND id > :id ORDER BY pos LIMIT 1),
+  :alone)
 -- name: is_taken
 SELECT count(*) FROM event WHERE pos = ?
 -- name: drop_event
