@@ -146,12 +146,10 @@ class EventTable:
             return was
         first = event.at_ms << TIE_BITS
         given = {"first": first, "last": first | (TIES - 1), "id": event.id, "gap": TIE_GAP, "alone": first | FIRST_TIE}
-        (pos,) = self._connection.execute(self._sql["place_in_ms"], given).fetchone()
-        if pos == given["alone"]:
-            return int(pos)
+        pos = int(self._connection.execute(self._sql["place_in_ms"], given).fetchone()[0])
         while self._connection.execute(self._sql["is_taken"], (pos,)).fetchone() != (0,):
             pos = first | (pos + 1) % TIES
-        return int(pos)
+        return pos
 
 
 def _json(value: object) -> str | None:
