@@ -25,7 +25,8 @@ TIES = 1 << TIE_BITS
 FIRST_TIE = 1 << 16
 """Where the first event of a millisecond is placed: one that came before it may be told of later."""
 
-TIE_GAP = 16
+TIE_GAP = 32
+"""How far apart events of one millisecond are placed: room for a few that learn later that they belong there."""
 
 
 def key_hash(key: str) -> int:
@@ -146,7 +147,7 @@ class EventTable:
             return was
         first = event.at_ms << TIE_BITS
         given = {"first": first, "last": first | (TIES - 1), "id": event.id, "gap": TIE_GAP, "alone": first | FIRST_TIE}
-        pos = int(self._connection.execute(self._sql["place_in_ms"], given).fetchone()[0])
+        pos = self._one("place_in_ms", **given)
         while self._connection.execute(self._sql["is_taken"], (pos,)).fetchone() != (0,):
             pos = first | (pos + 1) % TIES
         return pos

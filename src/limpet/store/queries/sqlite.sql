@@ -46,7 +46,8 @@ SELECT id, pos FROM event WHERE id IN (SELECT value FROM json_each(:ids))
 SELECT pos, id FROM event WHERE pos IN (SELECT value FROM json_each(:positions))
 -- name: place_in_ms
 SELECT coalesce(
-  (SELECT min(pos + :gap, :last) FROM event WHERE pos BETWEEN :first AND :last AND id < :id ORDER BY pos DESC LIMIT 1),
+  (SELECT min(pos + :gap, coalesce((pos + (SELECT min(pos) FROM event a WHERE a.pos > e.pos AND a.pos <= :last)) / 2, :last))
+    FROM event e WHERE pos BETWEEN :first AND :last AND id < :id ORDER BY pos DESC LIMIT 1),
   (SELECT max(pos - :gap, :first) FROM event WHERE pos BETWEEN :first AND :last AND id > :id ORDER BY pos LIMIT 1),
   :alone)
 -- name: is_taken
