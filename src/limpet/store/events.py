@@ -146,8 +146,10 @@ class EventTable:
         if was is not None and was >> TIE_BITS == event.at_ms:
             return was
         first = event.at_ms << TIE_BITS
-        given = {"first": first, "last": first | (TIES - 1), "id": event.id, "gap": TIE_GAP, "alone": first | FIRST_TIE}
-        pos = self._one("place_in_ms", **given)
+        given = {"first": first, "last": first | (TIES - 1), "id": event.id, "gap": TIE_GAP}
+        pos = self._connection.execute(self._sql["place_in_ms"], given).get
+        if pos is None:
+            return first | FIRST_TIE
         while self._connection.execute(self._sql["is_taken"], (pos,)).fetchone() != (0,):
             pos = first | (pos + 1) % TIES
         return pos

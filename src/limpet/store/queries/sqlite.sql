@@ -48,8 +48,7 @@ SELECT pos, id FROM event WHERE pos IN (SELECT value FROM json_each(:positions))
 SELECT coalesce(
   (SELECT min(pos + :gap, coalesce((pos + (SELECT min(pos) FROM event a WHERE a.pos > e.pos AND a.pos <= :last)) / 2, :last))
     FROM event e WHERE pos BETWEEN :first AND :last AND id < :id ORDER BY pos DESC LIMIT 1),
-  (SELECT max(pos - :gap, :first) FROM event WHERE pos BETWEEN :first AND :last AND id > :id ORDER BY pos LIMIT 1),
-  :alone)
+  (SELECT max(pos - :gap, :first) FROM event WHERE pos BETWEEN :first AND :last AND id > :id ORDER BY pos LIMIT 1))
 -- name: is_taken
 SELECT count(*) FROM event WHERE pos = ?
 -- name: drop_event
