@@ -147,7 +147,7 @@ class EventTable:
             return was
         first = event.at_ms << TIE_BITS
         given = {"first": first, "last": first | (TIES - 1), "id": event.id, "gap": TIE_GAP}
-        pos = self._connection.execute(self._sql["place_in_ms"], given).get
+        pos: int | None = self._connection.execute(self._sql["place_in_ms"], given).get
         if pos is None:
             return first | FIRST_TIE
         while self._connection.execute(self._sql["is_taken"], (pos,)).fetchone() != (0,):
