@@ -320,10 +320,12 @@ def _event_time(facts: list[Fact]) -> int:
 
 
 def _latest_snapshot(best: list[Fact]) -> list[Fact]:
-    """Put the last of a streamed message's snapshots first: its text is the whole one (field case F14)."""
+    """Put the last of a streamed message's snapshots first: its text is what was said (field case F14)."""
     if best[0].type != "message":
         return best
-    return sorted(best, key=lambda f: (-f.rank, -len(f.text), f.source, *_source_order(f)))
+    last = {(f.source, f.order[0]): f.place for f in sorted(best, key=_source_order)}
+    places = set(last.values())
+    return sorted(best, key=lambda f: (f.place not in places, -f.rank, -len(f.text), f.source, *_source_order(f)))
 
 
 class Said:
