@@ -122,6 +122,11 @@ class Memory:
             events = recall.session(self.store, name, children=children, limit=limit)
             return events, recall.session_end(self.store, events)
 
+    def origin(self, events: Sequence[Event]) -> str:
+        """Return the session that the session of these events goes on from, "" where nobody says."""
+        with self.store.snapshot():
+            return recall.session_origin(self.store, events)
+
     def show(self, number: int) -> tuple[Event, Sequence[Record]]:
         """Return an event and every record behind it. Raises NotFound."""
         with self.store.snapshot():

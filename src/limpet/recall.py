@@ -78,6 +78,19 @@ def session_end(store: SqliteStore, events: Sequence[Event]) -> tuple[int, str] 
     return (follower[0], f"end inferred: {follower[1]} went on in its place") if follower else None
 
 
+def session_origin(store: SqliteStore, events: Sequence[Event]) -> str:
+    """Return the session that this one goes on from, "" where nobody says (field case F17)."""
+    for event in events:
+        said = event.details if event.type == "session" and isinstance(event.details, dict) else {}
+        if said.get("continues"):
+            return str(said["continues"])
+        if said.get("copied"):
+            first = store.events.with_keys([f"message entry:{said['copied']}"])
+            found = [store.find.by_id(number) for number in sorted(first)]
+            return next((one.session for one in found if one and one.session != event.session), "")
+    return ""
+
+
 def _hits(store: SqliteStore, query: Query) -> list[int] | None:
     """Return the positions that the full-text part of the query matches, None where it has none."""
     if not query.words and not query.without:

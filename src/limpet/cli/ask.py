@@ -40,11 +40,15 @@ def session(args: argparse.Namespace) -> int:
     with Memory.open(args.db, args.tz) as memory:
         zone = memory.settings.zone
         events, end = memory.session(args.id, children=args.children)
+        before = memory.origin(events)
         if args.json:
             over = {"at": days.show(end[0], zone), "how": end[1]} if end else None
-            output.as_json({"session": args.id, "end": over, "events": [output.event_json(e, zone) for e in events]})
+            told = [output.event_json(e, zone) for e in events]
+            output.as_json({"session": args.id, "continues": before or None, "end": over, "events": told})
             return 0
         output.table(events, zone, agent=False)
+        if before:
+            output.say(f"goes on from {before}")
         output.say(f"{len(events):,} events; " + (f"{end[1]}, {output.moment(end[0], zone)}" if end else "no end seen"))
     return 0
 

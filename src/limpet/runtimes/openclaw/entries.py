@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from limpet.model import Fact
     from limpet.runtimes.saying import Saying
 
+COPY_PART = 4095
+"""The part of an entry's record that tells of its being a copy; the blocks of a message are counted from 2."""
+
 SILENT = frozenset(
     {
         "session",
@@ -56,10 +59,12 @@ def session_window(saying: Saying) -> Sequence[Fact]:
     """Return the start or the end of a session as OpenClaw's session table tells it."""
     event = saying.event
     keys = [f"session:{saying.agent}:{saying.session}"] if saying.session else []
-    made = {"actor": "system", "trust": "system", "rank": 1}
+    made: dict[str, Any] = {"actor": "system", "trust": "system", "rank": 1}
     started, over = event.get("started_at"), event.get("ended_at")
     facts = []
     if started is not None:
+        before = name(event.get("fork_source_session_id")) or name(event.get("previous_session_id"))
+        made["details"] = {"continues": before} if before else None
         facts.append(
             saying.at(started).fact("session", "start", 0, *keys, status="started", summary="session started", **made)
         )
@@ -124,7 +129,22 @@ def _identity(entry: Mapping[str, Any]) -> str:
 
 
 def _message(saying: Saying) -> Sequence[Fact]:
-    return facts_of_message(saying, mapping(saying.event.get("message")), _identity(saying.event))
+    entry = _identity(saying.event)
+    facts = facts_of_message(saying, mapping(saying.event.get("message")), entry)
+    return [*(replace(fact, rank=fact.rank - 1) for fact in facts), _copying(saying, entry)] if _is_copy(saying) else facts
+
+
+def _is_copy(saying: Saying) -> bool:
+    """Whether the entry is older than the session that it stands in: a resumed session repeats the one before."""
+    began = saying.at(saying.ctx.get("sessionStartedAt"))
+    return not began.flags and not saying.flags and (saying.at_ms or 0) < (began.at_ms or 0)
+
+
+def _copying(saying: Saying, entry: str) -> Fact:
+    return saying.at(saying.ctx.get("sessionStartedAt")).fact(
+        "session", "start", COPY_PART, *keyed("session", saying.agent or "unknown", saying.session),
+        actor="system", trust="system", status="started", summary="session started", details={"copied": entry}, run="",
+    )  # fmt: skip
 
 
 def _reset(saying: Saying) -> Sequence[Fact]:

@@ -28,6 +28,7 @@ class TranscriptReading:
         self.at = 0
         self.lines = 0
         self.session = place.session
+        self._began: Json = None
         self._first_session = place.session
         self._agent = place.agent
         self._names = names or {}
@@ -41,6 +42,8 @@ class TranscriptReading:
         self.lines = taken
         self.session = session or self.session
         self._reopen = reopen
+        with reopen() as file:
+            self._began = next((_began(_entry_or_none(line)) for line in lines(file)), None)
 
     def take(self, line: Line, arrived_ms: int) -> Record | Reject | None:
         """Return what a line holds: a record, why it cannot be read, or None for nothing to tell."""
@@ -73,7 +76,9 @@ class TranscriptReading:
 
     def _record(self, entry: Json, seq: int, arrived_ms: int, *, invalid: bool = False) -> Record:
         self.session = session_of(entry, self.session)
-        place = Place(self._agent, self.session, self._names.get(self.session, {}))
+        self._began = _began(entry) or self._began
+        known = self._names.get(self.session, {})
+        place = Place(self._agent, self.session, {**known, "sessionStartedAt": self._began} if self._began else known)
         return line_record(place, entry, seq, self._repeat(entry), arrived_ms, invalid=invalid)
 
     def _repeat(self, entry: Json) -> int:
@@ -107,6 +112,11 @@ def entry_of(line: Line) -> dict[str, Json]:
     if not isinstance(entry, dict):
         raise ValueError("The line is no JSON object.")  # noqa: TRY004 - as any other line that cannot be read
     return entry
+
+
+def _began(entry: Json) -> Json:
+    """Return when the session of this header began; what is older in its file was copied from another (F17)."""
+    return entry.get("timestamp") if isinstance(entry, dict) and entry.get("type") == "session" else None
 
 
 def _entry_or_none(line: Line) -> Json:
