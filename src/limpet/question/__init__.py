@@ -36,6 +36,7 @@ RULES = (
     naming.of_kind,
     naming.calls_of,
     naming.calls_to,
+    naming.agent_named,
     naming.excepted,
     grouping.counting,
     sentence.window,

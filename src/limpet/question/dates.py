@@ -151,7 +151,7 @@ def _figures(words: Sequence[str], now: Now) -> Day | None:
 def _slashed(said: str, pair: tuple[int, int], year: str | None, now: Now) -> Day:
     """Read 10/25/2026 and 25/10/2026; 10/5/2026 can be either, and is refused."""
     low, high = sorted(pair)
-    if high <= 12 and low != high:
+    if low >= 1 and high <= 12 and low != high:
         shown = year or str(now.today.year)
         one, other = f"{shown}-{low:02}-{high:02}", f"{shown}-{high:02}-{low:02}"
         raise refused(f"{said!r} can be {one} or {other}.", "ambiguous_date", f"failed tool calls on {one}")

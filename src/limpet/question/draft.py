@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from limpet.model import Query
-from limpet.question.refusal import EXAMPLE, quote, refused
+from limpet.question.refusal import EXAMPLE, as_filter, quote, refused
 from limpet.question.settling import Bound, settle
 from limpet.question.vocabulary import FILTERS
 
@@ -69,7 +69,7 @@ class Draft:
             return tuple(sorted({*before, *values}))
         both = tuple(sorted(set(before) & set(values)))
         if not both:
-            either = f"{name}:{','.join(sorted({*before, *values}))}"
+            either = as_filter(name, sorted({*before, *values}))
             raise refused(
                 f"Nothing has two of {name}: {', '.join(before)} and {', '.join(values)}.", "contradiction", either
             )
@@ -130,7 +130,7 @@ class Draft:
         for (name, negated), values in self.filters.items():
             if not negated and set(values) <= set(self.filters.get((name, True), ())):
                 message = f"{name}:{','.join(values)} is asked for and excepted at once."
-                raise refused(message, "contradiction", f"{name}:{','.join(values)}")
+                raise refused(message, "contradiction", as_filter(name, values))
 
 
 def _in_order(filters: Mapping[Key, tuple[str, ...]]) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
@@ -140,4 +140,4 @@ def _in_order(filters: Mapping[Key, tuple[str, ...]]) -> tuple[tuple[str, tuple[
 
 
 def _in_words(element: Element) -> str:
-    return " ".join(f"{name}:{','.join(values)}" for name, values in element if values) or EXAMPLE
+    return " ".join(as_filter(name, values) for name, values in element if values) or EXAMPLE

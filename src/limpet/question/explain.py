@@ -9,7 +9,7 @@ from limpet.question.known import KNOWN, SPELLINGS
 from limpet.question.nearest import nearest
 from limpet.question.refusal import EXAMPLE, quote, refused, short
 from limpet.question.sentence import in_words
-from limpet.question.vocabulary import COMMANDS, EFFECTS, LANGUAGES, SCRIPTS, UNANSWERED
+from limpet.question.vocabulary import COMMANDS, EFFECTS, LANGUAGES, NEGATORS, SCRIPTS, UNANSWERED, bars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +22,7 @@ MOST_TOKENS = 60
 """Of longer questions no better version is looked for."""
 
 MOST_PARTS = 5
+DENYING = frozenset({"without", "no", "none", "never", "nobody", "nothing", "neither", "nor", *bars(NEGATORS)})
 READ_ONLY = "Questions only ask; they never change anything."
 REASONS = "Limpet answers what, when and how many, not why."
 
@@ -63,6 +64,8 @@ def _suggestions(tokens: Sequence[Token], places: Sequence[int], names: Names) -
         meant = " ".join(near.get(place) or in_words([token]) for place, token in enumerate(tokens))
         said = " and ".join(quote(word) for place, word in near.items() if word != tokens[place].word)
         yield meant, f"Did you mean {said}?"
+    if any(token.word in DENYING for token in tokens):
+        return  # what is left without such a word asks for the opposite
     without = in_words([token for place, token in enumerate(tokens) if place not in places])
     if any(tokens[place].word in UNANSWERED | COMMANDS for place in places):
         yield without, ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from limpet.question import filters
 from limpet.question.known import IDENTIFIER, KNOWN, is_free
 from limpet.question.nearest import nearest
-from limpet.question.refusal import quote, refused
+from limpet.question.refusal import as_filter, quote, refused
 from limpet.question.sentence import Sentence, express, window_begins
 from limpet.question.vocabulary import (
     CALLS,
@@ -75,16 +75,23 @@ def _of_words(sentence: Sentence, kind: str, start: int) -> int:
 def _of_names(sentence: Sentence, kind: str, start: int, *, sure: bool) -> int:
     """Read the names of a kind; where it is not `sure` that a name follows ("the agent fixed ..."), only real ones."""
     names, used = _names(sentence, kind, start)
-    tokens = sentence.tokens[sentence.at + start : sentence.at + used]
-    real = [
-        token.kind == "quoted" or IDENTIFIER.fullmatch(token.text) or known_as(token, kind, sentence)
-        for token in tokens
-    ]
-    if not names or not (sure or all(real)):
+    if not names or not (sure or _are_real(sentence, kind, start, used)):
         return 0
     sentence.draft.notes.extend(_remark(kind, name, sentence) for name in names)
     sentence.draft.add(((kind, tuple(names)),))
     return used
+
+
+def _are_real(sentence: Sentence, kind: str, start: int, end: int) -> bool:
+    """Tell whether the words are surely names: quoted, like no English word, or known to the store."""
+    tokens = sentence.tokens[sentence.at + start : sentence.at + end]
+    return all(
+        token.kind == "quoted"
+        or token.word in JOINERS
+        or IDENTIFIER.fullmatch(token.text)
+        or known_as(token, kind, sentence)
+        for token in tokens
+    )
 
 
 def _remark(kind: str, name: str, sentence: Sentence) -> str:
@@ -179,10 +186,26 @@ def calls_to(sentence: Sentence) -> int:
         return 0
     start = 1 + (sentence.word(1) == "the")
     tools, used = _names(sentence, "tool", start)
-    if not tools or not _all_tools(sentence, start, used):
+    sure = sentence.word() == "to" or sentence.word(used) == "tool" or _are_real(sentence, "tool", start, used)
+    if not tools or not sure or not _all_tools(sentence, start, used):
         return 0
     _tools(sentence, tools)
     return used + (sentence.word(used) == "tool")
+
+
+def agent_named(sentence: Sentence) -> int:
+    """Read "of the night agent"."""
+    start = int(sentence.word() in NAME_PREPOSITIONS)
+    start += sentence.word(start) == "the"
+    token = token_at(sentence, start)
+    if not token or not is_free(token) or sentence.word(start + 1) != "agent":
+        return 0
+    sure = _are_real(sentence, "agent", start, start + 1) or not sentence.names.get("agent")
+    if not sure or nearest(token.word, KNOWN, SLIP):
+        return 0
+    sentence.draft.notes.append(_remark("agent", name_of(token, "agent", sentence), sentence))
+    sentence.draft.add((("agent", (name_of(token, "agent", sentence),)),))
+    return start + 2
 
 
 def excepted(sentence: Sentence) -> int:
@@ -209,7 +232,7 @@ def known_name(sentence: Sentence) -> int:
         kinds = ["tool"]
     if len(kinds) > 1:
         message = f"{quote(token.text)} is known as {' and as '.join(kinds)}."
-        raise refused(message, "ambiguous_name", f"{kinds[0]}:{token.text}")
+        raise refused(message, "ambiguous_name", as_filter(kinds[0], [token.text]))
     if kinds:
         sentence.draft.add(((kinds[0], (name_of(token, kinds[0], sentence),)),))
         return start + 1

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from limpet import days
-from limpet.model import TYPES
 from limpet.question.draft import SHOWN
-from limpet.question.refusal import quote
+from limpet.question.refusal import as_filter, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from limpet.model import Query
-
-PLAIN = re.compile(r"[\w@+#][\w./@+\-:#]*")
-"""A value that needs no quotes."""
 
 
 def print_query(query: Query) -> str:
@@ -25,14 +20,7 @@ def print_query(query: Query) -> str:
 
 
 def _filters(query: Query) -> Iterator[str]:
-    for name, values, negated in query.filters:
-        printed = ",".join(_value(name, value) for value in values)
-        yield f"{'-' if negated else ''}{name}:{printed}"
-
-
-def _value(name: str, value: str) -> str:
-    plain = PLAIN.fullmatch(value) and (name != "type" or value in TYPES)
-    return value if plain else quote(value)
+    yield from (as_filter(name, values, negated=negated) for name, values, negated in query.filters)
 
 
 def _texts(query: Query) -> Iterator[str]:

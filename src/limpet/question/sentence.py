@@ -127,12 +127,20 @@ def joiner(sentence: Sentence) -> int:
 def negator(sentence: Sentence) -> int:
     """Read "except", "not" and the like, which deny the next filter."""
     said, size = sentence.phrase(DENIALS)
-    if sentence.word() == "without" and sentence.kind(1) == "quoted":
+    if sentence.word() == "without" and _can_lack(sentence):
         said, size = "without", 1
     if not said or sentence.draft.negator:
         return 0
     sentence.draft.negator = said
     return size + (sentence.word(size) in BETWEEN_DENIED)
+
+
+def _can_lack(sentence: Sentence) -> bool:
+    """Tell whether "without" denies what follows of each event; a session "without errors" is another question."""
+    effect = EFFECTS.get(sentence.phrase(EFFECTS, 1)[0], "")
+    return sentence.kind(1) == "quoted" or (
+        ("type", False) in sentence.draft.filters and effect.startswith(("is:", "status:"))
+    )
 
 
 def window(sentence: Sentence) -> int:

@@ -121,8 +121,10 @@ def _day_part(words: Sequence[str], now: Now) -> Read:
 
 
 def _calendar(words: Sequence[str], now: Now) -> Read:
-    """Read "last week", "this month", "the weekend"."""
+    """Read "last week", "this month", "the weekend", "week of october 19"."""
     which, unit = word_at(words, 0), word_at(words, 1)
+    if (which, unit) == ("week", "of") and (read := read_day(words[2 + (word_at(words, 2) == "the") :], now)):
+        return _of_calendar("week", read[0], 0, now), 2 + (word_at(words, 2) == "the") + read[1]
     if which == "weekend":
         begun = (now.today.weekday() - 5) % 7
         return _week_end(later(now.today, -begun), now), 1

@@ -8,18 +8,20 @@ from limpet.question.known import is_free
 from limpet.question.naming import MOST_WORDS, TEXT, known_as, name_of, token_at
 from limpet.question.refusal import quote
 from limpet.question.sentence import express, window_begins
-from limpet.question.vocabulary import ASKING, DETERMINERS, EFFECTS, VERBS
+from limpet.question.vocabulary import ASKING, DETERMINERS, EFFECTS, SUPERLATIVES, VERBS
 
 if TYPE_CHECKING:
     from limpet.question.sentence import Sentence
 
 
 def with_something(sentence: Sentence) -> int:
-    """Read "with" before what has a meaning of its own: "sessions with errors"."""
-    if sentence.word() not in ("with", "having") or sentence.draft.negator:
-        return 0
-    said, _ = sentence.phrase(EFFECTS, 1)
-    return 1 if EFFECTS.get(said, "") not in ("", "*") else 0
+    """Read "with" before what has a meaning of its own: "sessions with errors", "messages with "a phrase""."""
+    word, effect = sentence.word(), EFFECTS.get(sentence.phrase(EFFECTS, 1)[0], "")
+    if word in ("with", "having", "for") and sentence.kind(1) == "quoted":
+        return 1
+    if word == "search" and effect.startswith("type:"):
+        return 1
+    return int(word in ("with", "having") and not sentence.draft.negator and effect not in ("", "*"))
 
 
 def text_after(sentence: Sentence) -> int:
@@ -59,12 +61,15 @@ def _look_for(sentence: Sentence, start: int, count: int) -> None:
 
 
 def did_something(sentence: Sentence) -> int:
-    """Read "did the backup run": a search for the text, unless it is the name of a tool or an agent."""
+    """Read "did the backup (last) run": a search for the text, unless it names a tool or an agent."""
     if sentence.word() not in ASKING or sentence.draft.negator:
         return 0
     start = 1 + (sentence.word(1) in DETERMINERS)
     count = _free_words(sentence, start)
-    verb, size = sentence.phrase(VERBS, start + count)
+    which = (
+        SUPERLATIVES.get(sentence.word(start + count), "") if sentence.word(start + count) in ("last", "first") else ""
+    )
+    verb, size = sentence.phrase(VERBS, start + count + bool(which))
     if not count or not verb:
         return 0
     kind = _kind_of(sentence, start, count, verb)
@@ -73,6 +78,9 @@ def did_something(sentence: Sentence) -> int:
     else:
         _look_for(sentence, start, count)
     express(sentence.draft, VERBS[verb])
+    if which:
+        express(sentence.draft, f"sort:{which} take:1")
+        size += 1
     return start + count + size
 
 

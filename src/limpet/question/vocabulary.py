@@ -56,7 +56,8 @@ MEANINGS: Mapping[str, str] = {
     "type:delivery": "delivery|deliveries",
     "type:note": "note|notes",
     "type:gap": "gap|gaps",
-    "is:error": "error|errors|problem|problems|error event|error events|error message|error messages|went wrong|broke",
+    "is:error": "error|errors|problem|problems|error event|error events|error message|error messages|went wrong|"
+    "broke|anything wrong|something wrong",
     "type:tool_call is:error": "tool error|tool errors|tool call error|tool call errors",
     "status:failed,timed_out": "fail|fails|failed|failing|failure|failures|unsuccessful",
     "type:tool_call status:failed,timed_out": "tool failure|tool failures|tool call failure|tool call failures",

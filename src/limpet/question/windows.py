@@ -116,10 +116,17 @@ def _now(words: Sequence[str], start: int, now: Now) -> tuple[When, int] | None:
 
 
 def _dotted(words: Sequence[str], start: int, now: Now) -> Read:
-    """Read "2026-10-20..2026-10-22"."""
-    first, dots, last = word_at(words, start).partition("..")
-    one, other = (read_span([first], now), read_span([last], now)) if dots else (None, None)
-    return ([("since", one[0]), ("until", other[0])], start + 1) if one and other else None
+    """Read "2026-10-20..2026-10-22" and "9:00-11:00"."""
+    said = word_at(words, start)
+    first, joint, last = said.partition(".." if ".." in said else "-")
+    if joint == "-" and not (":" in first and ":" in last):
+        return None
+    one, other = (read_span([first], now), read_span([last], now)) if joint else (None, None)
+    if not one or not other:
+        return None
+    if isinstance(one[0], Times) and isinstance(other[0], Times):
+        return [("in", _stretch(one[0], other[0]))], start + 1
+    return [("since", one[0]), ("until", other[0])], start + 1
 
 
 def _beside(words: Sequence[str], start: int, now: Now) -> Read:
