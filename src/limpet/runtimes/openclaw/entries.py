@@ -131,7 +131,9 @@ def _identity(entry: Mapping[str, Any]) -> str:
 def _message(saying: Saying) -> Sequence[Fact]:
     entry = _identity(saying.event)
     facts = facts_of_message(saying, mapping(saying.event.get("message")), entry)
-    return [*(replace(fact, rank=fact.rank - 1) for fact in facts), _copying(saying, entry)] if _is_copy(saying) else facts
+    if not _is_copy(saying):
+        return facts
+    return [*(replace(fact, rank=fact.rank - 1) for fact in facts), _copying(saying, entry)]
 
 
 def _is_copy(saying: Saying) -> bool:
@@ -141,8 +143,9 @@ def _is_copy(saying: Saying) -> bool:
 
 
 def _copying(saying: Saying, entry: str) -> Fact:
+    keys = [f"session:{saying.agent}:{saying.session}"] if saying.session else []
     return saying.at(saying.ctx.get("sessionStartedAt")).fact(
-        "session", "start", COPY_PART, *keyed("session", saying.agent or "unknown", saying.session),
+        "session", "start", COPY_PART, *keys,
         actor="system", trust="system", status="started", summary="session started", details={"copied": entry}, run="",
     )  # fmt: skip
 
