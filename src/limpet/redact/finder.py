@@ -11,7 +11,7 @@ import re2
 from limpet.errors import BadInput
 from limpet.redact.layers import MAX_LAYERS, Layer, peeled
 from limpet.redact.mask import kind_words, outside_masks
-from limpet.redact.names import Named, named
+from limpet.redact.names import LONGEST, Named, named
 from limpet.redact.patterns import CARD, SHAPES, Shape
 from limpet.redact.phrases import LEADS, Lead, Said
 from limpet.redact.reading import read_value
@@ -145,20 +145,20 @@ def _of_shape(rule: Shape, pattern: re2._Regexp, text: bytes) -> Iterator[Found]
 
 
 def _after_leads(lead: Lead, pattern: re2._Regexp, text: bytes) -> Iterator[Found]:
-    """Try each lead, also one that stands inside what an earlier one could have had for a value."""
+    """Try each lead, also one inside the value of another, except where that value is a quoted placeholder."""
+    past = 0
     for match in pattern.finditer(text):
-        name = "" if lead.kind else _text(match.group(1))
+        name = "" if lead.kind else _text(match.group(1)[-LONGEST:])
         says = Named(lead.kind, sure=True, wordy=True) if lead.kind else named(name)
-        if says is None:
-            continue
-        value = read_value(text, match.span(), name, says.kind)
-        if value is None:
+        value = read_value(text, match.span(), name, says.kind) if says and match.start() >= past else None
+        if says is None or value is None:
             continue
         judged = _text(text[value.start : min(value.end, value.start + LONGEST_JUDGED)])
-        if lead.counts(
-            Said(judged, says, value.quote, _text(match.group()), _text(text[value.end : value.end + CONTEXT]))
-        ):
+        after = _text(text[value.end : value.end + CONTEXT])
+        if lead.counts(Said(judged, says, value.quote, _text(match.group()[-LONGEST:]), after)):
             yield Found(value.start, value.end, text[value.start : value.end], says.kind, RANK_NAMED)
+        elif value.quote and is_placeholder(judged):
+            past = value.end
 
 
 def is_remainder(piece: bytes) -> bool:

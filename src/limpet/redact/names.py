@@ -30,9 +30,10 @@ _SUFFIXES = word_set(
 )
 _NAMES: dict[str, Named] = {}
 for _kind, _sure, _wordy, _spellings in (
-    ("password", True, True, "password passwd passwort kennwort passphrase passcode pwd pswd passwords pw contraseña"),
+    ("password", True, True, "password passwd passwort kennwort pwd pswd passwords pw contraseña"),
     ("password", True, True, "contrasena senha motdepasse wachtwoord lösenord пароль 密码 密碼 パスワード 비밀번호"),
     ("password", False, True, "pass"),
+    ("passphrase", True, True, "passphrase passphrases"),
     ("secret", True, True, "secret secrets"),
     ("secret", False, False, "private"),
     ("token", True, False, "token bearer jwt"),
@@ -55,7 +56,8 @@ _PAIRS: dict[str, Named] = {
     "session cookie": _NAMES["cookie"],
 }
 _GLUED = (
-    ("password", "password passwd passphrase passwort"),
+    ("password", "password passwd passwort"),
+    ("passphrase", "passphrase"),
     ("api key", "apikey"),
     ("secret", "secretkey clientsecret appsecret secret"),
     ("private key", "privatekey"),
@@ -95,12 +97,16 @@ _IDS = word_set(
 )
 
 
-@lru_cache(maxsize=8192)
 def named(name: str) -> Named | None:
     """Return what a name says of its value, or None when it speaks of no secret.
 
     `DB_PASSWORD`, `botToken`, `x-api-key` do; `token_count`, `max_tokens`, `author`, `sessionKey`, `PATH` do not.
     """
+    return _named(name[-LONGEST:])
+
+
+@lru_cache(maxsize=8192)
+def _named(name: str) -> Named | None:
     words = _words(name)
     while len(words) > 1 and words[-1] in _SUFFIXES:
         words.pop()
@@ -117,16 +123,20 @@ def named(name: str) -> Named | None:
     return _surer(found, name, before)
 
 
-@lru_cache(maxsize=8192)
 def names_an_id(name: str) -> bool:
     """Return whether a name's value tells things apart, such as `sessionKey`, `toolCallId`, `from`."""
+    return _names_an_id(name[-LONGEST:])
+
+
+@lru_cache(maxsize=8192)
+def _names_an_id(name: str) -> bool:
     words = _words(name)
     last, before = (words[-1:] or [""])[0], (words[-2:-1] or [""])[0]
     return last in _IDS or (last in ("key", "keys") and before in _KEYS_OF_OTHER_THINGS)
 
 
 def _words(name: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(name[-LONGEST:])]
+    return [word.lower() for word in _WORD.findall(name)]
 
 
 def _key(before: str, *, loud: bool) -> Named | None:
@@ -140,7 +150,7 @@ def _key(before: str, *, loud: bool) -> Named | None:
 def _glued(word: str) -> Named | None:
     for kind, ends in _GLUED:
         if word.endswith(tuple(ends.split())):
-            return Named(kind, sure=True, wordy=kind == "password")
+            return Named(kind, sure=True, wordy=kind.startswith("pass"))
     return None
 
 

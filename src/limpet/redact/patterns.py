@@ -45,14 +45,21 @@ def _strict(secret: str, before: str, _after: str) -> bool:
     return not is_placeholder(secret) and is_mixed(secret[3:]) and (not glued or is_random(secret))
 
 
+def _google(secret: str, before: str, after: str) -> bool:
+    """Judge a Google key, whose beginning the public keys of SSH have by chance after a row of A's."""
+    return _loose(secret, before, after) and not before.endswith("AAA")
+
+
 def _unnamed(secret: str, before: str, after: str) -> bool:
     """For a beginning that names have, too."""
     return _strict(secret, before, after) and not is_name(secret)
 
 
 def _edged(secret: str, before: str, _after: str) -> bool:
-    """For a beginning so short that random letters have it, too."""
-    return not (before[-1:].isalnum() or is_name(secret) or is_placeholder(secret)) and is_mixed(secret[2:])
+    """For a beginning so short that random letters have it, too: glued to others only a whole secret counts."""
+    if before[-1:].isalnum():
+        return len(secret) >= 34 and is_random(secret)
+    return not (is_name(secret) or is_placeholder(secret)) and is_mixed(secret[2:])
 
 
 def _always(_secret: str, _before: str, _after: str) -> bool:
@@ -62,7 +69,8 @@ def _always(_secret: str, _before: str, _after: str) -> bool:
 def _card(secret: str, before: str, after: str) -> bool:
     """Judge a card number, which is no part of a hash, of a UUID or of a decimal number."""
     run = _LETTERS_BEFORE.search(before)[0] + _LETTERS_AFTER.match(after)[0]  # type: ignore[index]
-    if _PART_OF_MORE.search(f"{before[-2:]}#{after[:2]}") or (run and _HEX.fullmatch(run)):
+    beside = f"{before[-2:]}#{after[:2]}"
+    if _OF_A_NUMBER.search(beside) or ("-" in secret and _OF_A_UUID.search(beside)) or (run and _HEX.fullmatch(run)):
         return False
     return is_card("".join(c for c in secret if c.isdigit()))
 
@@ -70,7 +78,8 @@ def _card(secret: str, before: str, after: str) -> bool:
 _LETTERS_BEFORE = re.compile(r"[A-Za-z0-9]*\Z")
 _LETTERS_AFTER = re.compile(r"[A-Za-z0-9]*")
 _HEX = re.compile(r"[0-9a-fA-F]+")
-_PART_OF_MORE = re.compile(r"[A-Za-z0-9]-#|[0-9]\.#|#-[A-Za-z0-9]|#\.[0-9]")
+_OF_A_NUMBER = re.compile(r"[0-9]\.#|#\.[0-9]")
+_OF_A_UUID = re.compile(r"[A-Za-z0-9]-#|#-[A-Za-z0-9]")
 
 
 def _in_url(secret: str, _before: str, _after: str) -> bool:
@@ -108,8 +117,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("gitlab token", r"gl(?:pat|dt|rt|ft|soat|cbt|ptt|imt|agent|oas|ffct)-[A-Za-z0-9_.-]{5,}"),
     ("aws access key", r"A(?:KI|SI|BI|CC)A[A-Z0-9]{8,}"),
     ("aws session token", r"(?:FwoGZXIvYXdz|IQoJb3JpZ2lu)[A-Za-z0-9+/=]*"),
-    ("google key", r"AIza[A-Za-z0-9_-]{8,}"),
-    ("google token", r"ya29\.[A-Za-z0-9_.-]{7,}|GOCSPX-[A-Za-z0-9_-]{5,}|1//0[A-Za-z0-9_-]{7,}"),
+    ("google token", r"ya29\.[A-Za-z0-9_.-]{7,}|GOCSPX-[A-Za-z0-9_-]{5,}|1//0[A-Za-z0-9_-]{7,}|4/0A[A-Za-z0-9_-]{20,}"),
     ("slack token", r"xox[abeoprs]-[A-Za-z0-9-]{7,}|xapp-[A-Za-z0-9-]{7,}"),
     ("slack webhook", r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_-]{4,})"),
     ("discord webhook", r"discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/[0-9]+/([A-Za-z0-9_-]{4,})"),
@@ -131,6 +139,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("figma token", r"fig[dur]_[A-Za-z0-9_-]{7,}"),
     ("atlassian token", r"AT[AC]TT3[A-Za-z0-9_=-]{6,}|ATBB[A-Za-z0-9]{8,}"),
     ("shopify token", r"shp(?:at|ca|pa|ss|ua)_[0-9a-fA-F]{5,}"),
+    ("sendgrid key", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
     ("square token", r"sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{2,}"),
     ("square token", r"(?:^|[^A-Za-z0-9+/=])(EAAA[A-Za-z0-9_-]{50,})"),
     ("facebook token", r"(?:^|[^A-Za-z0-9+/=])(EAA[A-Z][A-Za-z0-9]{60,})"),
@@ -174,7 +183,7 @@ _STRICT_SHAPES: tuple[tuple[str, str], ...] = (
 )
 _EDGED_SHAPES: tuple[tuple[str, str], ...] = (
     ("elevenlabs key", r"sk_[0-9a-f]{9,}"),
-    ("sendgrid key", r"SG\.[A-Za-z0-9_-]{9,}(?:\.[A-Za-z0-9_-]*)?"),
+    ("sendgrid key", r"SG\.[A-Za-z0-9_-]{9,30}(?:\.[A-Za-z0-9_-]*)?"),
     ("mailgun key", r"key-[0-9a-f]{8,}"),
     ("mailchimp key", r"[0-9a-f]{32}-us[0-9]{1,2}\b"),
     ("twilio key", r"SK[0-9a-f]{10,}"),
@@ -239,6 +248,7 @@ SHAPES: tuple[Shape, ...] = (
     *(Shape(kind, pattern, _loose) for kind, pattern in _SHAPES),
     *(Shape(kind, pattern, _strict) for kind, pattern in _STRICT_SHAPES),
     *(Shape(kind, pattern, _edged) for kind, pattern in _EDGED_SHAPES),
+    Shape("google key", r"AIza[A-Za-z0-9_-]{8,}", _google),
     Shape("api key", r"sk-[A-Za-z0-9][A-Za-z0-9_-]{8,}", _unnamed, RANK_AROUND),
     *_AROUND,
     CARD,

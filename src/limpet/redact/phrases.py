@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from limpet.redact.names import named
+from limpet.redact.reading import OF_SEVERAL_WORDS
 from limpet.redact.values import is_mixed, is_name, is_placeholder, is_random, is_sentence, is_word, is_wordy
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from limpet.redact.names import Named
 
 _ROOT = (
-    r"(?:pass(?:w(?:or)?d|wort|phrase|code)?s?|pwd|pswd|kennwort|contrase[nñ]a|senha|пароль|密码|secrets?|tokens?"
+    r"(?:(?:api|access|secret|private|signing|auth|client|master) keys?"
+    r"|pass(?:w(?:or)?d|wort|phrase|code)?s?|pwd|pswd|kennwort|contrase[nñ]a|senha|пароль|密码|secrets?|tokens?"
     r"|credentials?|creds?|cookies?|auth(?:orization)?|bearer|jwt|keys?|private|mnemonic|seed[ _-]?phrase"
     r"|recovery[ _-]?(?:phrase|codes?)|backup[ _-]?codes?|t?otp|cv[vc]|pin|sess(?:ion)?id"
     r"|access[_-]?key[_-]?id|access[_-]?signature)"
@@ -32,6 +34,7 @@ _COMMAND = r"[^\n|;&]*?[ \t]"
 _CALL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)*[(\[]")
 _MEMBER = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)+!?")
 _TYPE = re.compile(
+    r"[A-Z][A-Za-z0-9]{2,40}(?:Key|Token|Cookies?|Credentials?|Password|Secret|Auth)|"
     r"[A-Za-z]{0,40}(?:Str|String|Type|Types|Bytes|Field|Input|Config|Options|Props|Schema|Model|Provider|[a-z]T)"
 )
 _STANDARD = re.compile(r"(?i)(?:base|sha|utf|md|aes|rsa|[hre]s|ed|ip[v]|oauth|v)-?[0-9].*|[0-9.]+[a-z%]{1,3}")
@@ -50,28 +53,32 @@ class Said(NamedTuple):
 class Lead(NamedTuple):
     """A pattern that ends where a value begins. Its group 1 is the name, unless `kind` says what the value is.
 
-    `hint` is the pattern and a first character of a value.
+    Where a value follows, `pattern` and `follows` match one after the other.
     """
 
     pattern: str
     counts: Callable[[Said], bool]
     kind: str = ""
+    follows: str = r"""["'`]{0,3}[^\s"'`,;&|]"""
 
     @property
     def hint(self) -> str:
         """The pattern and the beginning of something that may be a value."""
-        return self.pattern + r"""["'`]{0,3}[^\s"'`,;&|]"""
+        return self.pattern + self.follows
 
 
-def counts_under(name: Named, value: str) -> bool:
-    """Return whether a value that stands under such a name is a secret, when nothing else speaks against it."""
-    if is_placeholder(value) or is_sentence(value) or _is_a_name(value):
-        return False
+def counts_under(name: Named, value: str, *, words: bool = True) -> bool:
+    """Return whether a value that stands under such a name is a secret, when nothing else speaks against it.
+
+    `words` says whether plain words may be one, too, where the name is of a kind that usually is drawn by lot.
+    """
     if name.kind == "one time code":
         return value.isalnum() and 3 <= len(value) <= 10 and any(c.isdigit() for c in value)
+    if is_placeholder(value) or is_sentence(value) or _is_a_name(value):
+        return False
     if not name.sure:
         return is_random(value) or (name.wordy and is_mixed(value) and not is_name(value))
-    return name.wordy or not is_word(value)
+    return words or name.wordy or not is_word(value)
 
 
 def _is_a_name(value: str) -> bool:
@@ -85,11 +92,24 @@ def _assigned(said: Said) -> bool:
     if said.value.startswith((" ", "--")) or (said.quote == "`" and " " in said.value):
         return False
     in_table = said.lead.rstrip().endswith(("|", "│"))
-    return counts_under(said.name, said.value) and (not in_table or is_mixed(said.value))
+    return counts_under(said.name, said.value, words=_may_be_words(said)) and (not in_table or is_mixed(said.value))
+
+
+def _may_be_words(said: Said) -> bool:
+    """In an environment anything can be a secret; in quotes anything but a single word, which code is full of."""
+    lone = said.value.isalpha() and len(said.value) <= 12
+    return (said.quote != "" and not lone and not said.lead.rstrip().endswith("==")) or _is_loud(said.lead)
+
+
+def _is_loud(lead: str) -> bool:
+    """Return whether a lead is that of an environment variable, such as `API_KEY=`."""
+    return lead.endswith("=") and lead[:-1].isupper()
 
 
 def _is_prose(said: Said) -> bool:
     """Return whether more words follow a word after a colon, as in `secret: keep it out of logs`."""
+    if said.name.kind in OF_SEVERAL_WORDS:
+        return False
     return said.lead.rstrip().endswith(":") and is_word(said.value) and _MORE_WORDS.match(said.after) is not None
 
 
@@ -120,13 +140,22 @@ def _argument(said: Said) -> bool:
     return not said.value.startswith("-") and not is_placeholder(said.value)
 
 
+def _piped(said: Said) -> bool:
+    return _argument(said) and _INTO_A_PROMPT.match(said.after) is not None
+
+
+_INTO_A_PROMPT = re.compile(
+    r"[\"']?\s*\|\s*(?:sudo\s+-\w*S|chpasswd|cryptsetup|[^|\n]*(?:--password-stdin|--passphrase-fd))"
+)
+
+
 def _quoted(said: Said) -> bool:
     return said.quote in ("'", '"') and not is_placeholder(said.value)
 
 
 def _is_code(said: Said) -> bool:
     """Return whether a bare value is an expression, or a variable that is named like what it holds."""
-    if said.lead.endswith("=") and said.lead[:-1].isupper():
+    if _is_loud(said.lead):
         return False
     if said.value[0] in "()[]{}" or _CALL.match(said.value) or _TYPE.fullmatch(said.value):
         return True
@@ -138,8 +167,14 @@ _LOGINS = r"(?:docker|podman|helm|az|oc|skopeo|buildah|npm|twine|vault|gcloud|he
 LEADS: tuple[Lead, ...] = (
     Lead(rf"(?i)({_NAME})[\"'`]{{0,3}}\]?[ \t]{{0,4}}(?::=|=>|={{1,3}}|:|[ \t][|│])[ \t]{{0,8}}", _assigned),
     Lead(rf"(?i)({_NAME})[\"']\s{{0,8}},\s{{0,8}}[\"']value[\"']\s{{0,4}}:\s{{0,4}}", _assigned),
+    Lead(rf"(?i)\b(?:key|name)=[\"']({_NAME})[\"'][ \t]+value=", _assigned),
+    Lead(
+        rf"(?i)(?:set|put|setitem|append|fill|type|header|setheader|setproperty|add|setdefault)\([ \t]*"
+        rf"[\"']({_NAME})[\"'][ \t]*,[ \t]*",
+        _quoted,
+    ),
     Lead(rf"(?i)(?:^|[\s\"'=(\[,])(--?{_NAME})(?:[ \t]+|[\"'],\s{{0,4}}[\"'])", _flagged),
-    Lead(rf"(?i)\b(?:set|setenv|env|export)[ \t]+(?:-[a-z-]+[ \t]+)*({_NAME})[ \t]+", _set),
+    Lead(rf"(?i)\b(?:set|setx|setenv|env|export)[ \t]+(?:-[a-z-]+[ \t]+)*({_NAME})[ \t]+", _set),
     Lead(
         r"(?i)\b(pass(?:word|wort|phrase|code)|passwd|token|secret|api[ _-]?key|pin)[ \t]+"
         r"(?:is|was|are|ist|lautet|es|est)[ \t]{0,4}:?[ \t]{0,4}",
@@ -164,6 +199,13 @@ LEADS: tuple[Lead, ...] = (
     Lead(rf"\b(?:7za?|rar|unrar){_COMMAND}-h?p", _argument, "password flag"),
     Lead(rf"\b(?:zip|unzip){_COMMAND}-P[ \t]*", _argument, "password flag"),
     Lead(r"\bhtpasswd[ \t]+-[A-Za-z]*b[A-Za-z]*[ \t]+[^\s]+[ \t]+[^\s]+[ \t]+", _argument, "password flag"),
+    Lead(rf"\bssh-keygen{_COMMAND}-[NP][ \t]*", _argument, "password flag"),
+    Lead(
+        r"\becho[ \t]+(?:-n[ \t]+)?",
+        _piped,
+        "password flag",
+        r"[^\n|]*\|[^\n]*(?:sudo[ \t]+-[A-Za-z]*S|--password-stdin|\bchpasswd|--passphrase-fd|\bcryptsetup)",
+    ),
     Lead(r"-pass(?:in|out)?[ \t]+pass:", _argument, "password flag"),
     Lead(
         rf"\b(?:curl|wget|http|https|xh){_COMMAND}(?:-u|--user|--proxy-user|-U)[ =]?[\"']?[^\s:\"']+:",

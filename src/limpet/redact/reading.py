@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 from limpet.redact.values import scheme_length
 
+OF_SEVERAL_WORDS = ("seed phrase", "passphrase")
+"""Kinds whose values reach to the end of a line."""
+
 _QUOTES = (b'"', b"'", b"`")
 _QUOTE_OF = {"double": '"', "single": "'", "tick": "`", "bare": ""}
 _VALUE = re.compile(
@@ -55,8 +58,10 @@ def _reader(text: bytes, lead: tuple[int, int], name: str, kind: str) -> re.Patt
         return _ELEMENT
     if text[end : end + 1] in _QUOTES:
         return _VALUE
-    if kind in ("cookie", "seed phrase"):
-        return _PAIRS if kind == "cookie" else _LINE
+    if kind == "cookie":
+        return _PAIRS
+    if kind in OF_SEVERAL_WORDS and (b":" in text[start:end] or b"=" in text[start:end]):
+        return _LINE
     alone = text[start - 1 : start] in (b"\n", b" ", b"\t") or start == 0
     return _WORD if alone and name.isupper() and text[end - 1 : end] == b"=" else _VALUE
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from limpet import jsonline
 from limpet.redact.finder import Finder
 from limpet.redact.names import named
-from limpet.redact.walk import Walk, names_its_value
+from limpet.redact.walk import SHORT_CHARS, Walk, names_its_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -98,7 +98,7 @@ class Redactor:
 
     def _names_a_secret(self, item: Mapping[str, Json]) -> bool:
         for key, value in item.items():
-            speaks = self._speaks(key)
+            speaks = self._speaks(key) if len(key) <= SHORT_CHARS else self._speaks_of_secrets(key)
             if speaks and (speaks == ITSELF or type(value) in (str, list, dict)):
                 return True
         return "value" in item and names_its_value(item) is not None

@@ -60,7 +60,7 @@ _STAND_IN = re.compile(
     """
 )
 _PATH = re.compile(
-    r"(?:~|\.{1,2}|[A-Za-z]:|[a-z][a-z0-9_.@-]*)?(?:[/\\][\w@. -]*)+"
+    r"(?:~|\.{1,2}|[A-Za-z]:|[a-z][a-z0-9_.@-]*(?=/[^/]*/))?(?:[/\\][\w@. -]*)+"
     r"|[\w./@-]+\.(?:pem|key|crt|cer|json|txt|ya?ml|env|pub|p12|pfx|conf|cfg|ini|toml|py|js|ts|sh|md)"
 )
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -127,7 +127,7 @@ def is_name(bare: str) -> bool:
 
 def is_card(digits: str) -> bool:
     """Return whether digits are a card number: the length and first digits of an issuer, and the check digit (Luhn)."""
-    issuer = _ISSUER.fullmatch(digits) is not None and len(set(digits)) > 2
+    issuer = _ISSUER.fullmatch(digits) is not None and len(set(digits)) > 1
     doubled = (int(d) * (1 + n % 2) for n, d in enumerate(reversed(digits)))
     return issuer and sum(d - 9 * (d > 9) for d in doubled) % 10 == 0
 
@@ -139,7 +139,7 @@ _ISSUER = re.compile(
 
 
 def _is_dotted_out(bare: str) -> bool:
-    """A value whose middle is left out is no value; one that is cut off at its end still is."""
+    """Return whether the middle of a value is left out; one that is cut off at its end is still one."""
     pieces = _DOTS.split(bare)
     if len(pieces) == 1:
         return False
@@ -158,6 +158,7 @@ def _is_path(bare: str) -> bool:
 
 
 def is_wordy(text: str) -> bool:
+    """Return whether every piece between signs is a word, perhaps with a short number behind it, or a number."""
     return all(_PIECE.fullmatch(piece) for piece in re.split(r"[\W_]+", text))
 
 

@@ -1,4 +1,4 @@
-"""One pass over a value, string by string, that puts masks in place of what is found. Not for deciding what a secret is."""
+"""One pass over a value, string by string, that puts masks where secrets are found. Not for telling what one is."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Walk:
         return [self.value(item, key, says) for item in items]
 
     def _arguments(self, items: Sequence[Json]) -> Json:
-        """A list of arguments reads like a command line: the value of a flag stands in the next item."""
+        """Read a list of arguments like a command line: the value of a flag stands in the next item."""
         parts = [item.encode("utf-8", "surrogatepass") if isinstance(item, str) else b"" for item in items]
         ends = list(accumulate(len(part) + 1 for part in parts))
         finds = self._finder.find(b" ".join(parts), self._known)
