@@ -28,11 +28,7 @@ function ending(event) {
 }
 
 function attempt(get) {
-  try {
-    return get();
-  } catch {
-    return mark("unreadable"); // a getter or a proxy threw; what it threw may throw as well
-  }
+  try { return get(); } catch { return mark("unreadable"); } // a getter or a proxy threw; what it threw may throw too
 }
 
 function plain(value, budget, ours, key = "") {

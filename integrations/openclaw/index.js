@@ -23,20 +23,19 @@ function sharedState({ version, pluginConfig }) {
   return (globalThis[Symbol.for(`limpet/${version}`)] ??= { spool: openSpool(limpetHome(pluginConfig)), seen: new Map() });
 }
 
-function record({ spool, seen }, hook) {
+function record(shared, hook) {
   return (event, ctx) => {
     try {
       const body = capture(hook, event, ctx);
-      see(seen, body);
-      spool.append(body);
-    } catch (error) {
-      spool.drop(error);
-    }
+      see(shared, body);
+      shared.spool.append(body);
+    } catch (error) { shared.spool.drop(error); }
   };
 }
 
 /** Message writes come without session and run: add what that session's other hooks told last. */
-function see(seen, { hook, ctx, event }) {
+function see(shared, { hook, ctx, event }, seen = shared.seen) {
+  if (hook === "gateway_start") [ctx.reload, shared.started] = [shared.started === true, true]; // a reload fires it again
   const key = ctx.sessionKey ?? event.sessionKey, last = seen.get(key) ?? {};
   const { sessionId = event.sessionId, runId = event.runId } = ctx;
   if (hook === "before_message_write") {

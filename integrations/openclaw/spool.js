@@ -1,5 +1,4 @@
-// Appends records to <home>/spool/<producer>/<n>.jsonl, one write(2) a line, and counts what it could not write.
-// Never throws, never waits for a disk to sync. Not for deciding what a record says.
+// Appends records to <home>/spool/<producer>/<n>.jsonl and counts what it could not write; never throws, never waits.
 import fs from "node:fs";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -17,7 +16,6 @@ export function openSpool(home, limitBytes = 1 << 30, now = Date.now) {
   let seq = 0, dropped = 0, untold = null; // untold: the drops that no record has told of yet
   let fd = null, segment = 0, size = 0, openedAt = 0, timer = null, unsynced = [];
   let used = 0, measuredAt = -Infinity; // bytes in the whole spool when last measured, and ours since
-
   function append(body) {
     try {
       if (isFull()) fail("limit");
@@ -28,13 +26,11 @@ export function openSpool(home, limitBytes = 1 << 30, now = Date.now) {
       drop(error); // tried again with the next record, and in another segment after a minute
     }
   }
-
   function drop(error) {
     dropped += 1;
     untold ??= { dropped: 0, since_ms: now(), reason: error?.code ?? "unreadable" };
     untold = { ...untold, dropped: untold.dropped + 1, until_ms: now() };
   }
-
   function write(body) {
     const ts = now();
     const head = { v: 1, id: uuid7(ts), producer, seq: seq + 1, ts };
@@ -42,7 +38,6 @@ export function openSpool(home, limitBytes = 1 << 30, now = Date.now) {
     if (!put(line) && !put(line)) fail("short write");
     seq += 1; // a dropped record uses no number
   }
-
   function put(line) {
     if (fd !== null && isSpent()) close();
     if (fd === null) open();
@@ -53,10 +48,8 @@ export function openSpool(home, limitBytes = 1 << 30, now = Date.now) {
     if (written < line.length) close(); // a torn line may only be the last of its segment
     return written === line.length;
   }
-
   const isSpent = () =>
     size >= SEGMENT_BYTES || Math.abs(now() - openedAt) >= SEGMENT_MS || fs.fstatSync(fd).nlink === 0;
-
   function open() {
     const about = join(folder, "producer.json");
     if (!fs.existsSync(about)) {
@@ -67,19 +60,16 @@ export function openSpool(home, limitBytes = 1 << 30, now = Date.now) {
     fd = fs.openSync(join(folder, `${(segment += 1)}.jsonl`), NEW_FILE, 0o600);
     [size, openedAt, unsynced] = [0, now(), [home, root, folder]];
   }
-
   function sync() {
     timer = null;
     if (fd !== null) fs.fdatasync(fd, ignore);
     for (const one of unsynced.splice(0)) fs.open(one, (error, dir) => error || fs.fsync(dir, () => fs.close(dir, ignore)));
   }
-
   function close() {
     const old = fd;
     fd = null;
     if (old !== null) fs.fdatasync(old, () => fs.close(old, ignore));
   }
-
   function isFull() {
     if (Math.abs(now() - measuredAt) >= (used < limitBytes ? SEGMENT_MS : FULL_MS)) {
       measuredAt = now();
@@ -87,7 +77,6 @@ export function openSpool(home, limitBytes = 1 << 30, now = Date.now) {
     }
     return used >= limitBytes;
   }
-
   return { append, drop, close, counts: () => ({ written: seq, dropped }) };
 }
 

@@ -46,7 +46,8 @@ def facts_of_message(saying: Saying, message: Mapping[str, Any], entry: str = ""
     if role == "custom":
         return _custom(here, message, entry)
     if role == "user":
-        here = replace(here, run=name(message.get("idempotencyKey")).removesuffix(":user"))
+        key = name(message.get("idempotencyKey"))
+        here = replace(here, run=key.removesuffix(":user") if key.endswith(":user") else "")
     calls = list(_blocks(here, message, entry))
     said = text.plain(_spoken(message.get("content")))
     facts = [] if not said.strip() and (calls or role == "assistant") else [_message(here, message, role, said, entry)]
@@ -204,10 +205,20 @@ def _keys(saying: Saying, message: Mapping[str, Any], role: str, entry: str) -> 
     if own := name(message.get("id")):
         yield f"id:{role}:{own}"
     if key := name(message.get("idempotencyKey")):
-        yield f"key:{key.removesuffix(':user')}:{role}"
+        yield f"key:{key}:{role}"
+        if key.endswith(":user"):
+            yield incoming(saying.session_key, key.removesuffix(":user"))
+    transport = mapping(mapping(message.get("__openclaw")).get("transport"))
+    if channel_id := name(transport.get("messageId")):
+        yield incoming(saying.session_key, channel_id)
     stamp, answer = message.get("timestamp"), name(message.get("responseId"))
     if isinstance(stamp, int):
         yield f"at:{saying.agent}:{role}:{stamp}:{answer}"
+
+
+def incoming(session_key: str, message_id: str) -> str:
+    """Return the key of a message that came in: a channel numbers its messages anew in each conversation."""
+    return f"in:{session_key}:{message_id}"
 
 
 def _trust(message: Mapping[str, Any], role: str, *, system: bool) -> str:

@@ -74,7 +74,8 @@ class EventTable:
         self._connection.executemany(self._sql["drop_key"], [(key, number) for key in keys for number in gone])
         if old:  # a part that was merged may now stand for itself
             self._connection.executemany(self._sql["drop_sighting"], [(event.id,) for event in events])
-        for event in events:
+        # What keeps its place takes it first, so that nothing new settles there meanwhile.
+        for event in sorted(events, key=lambda e: where.get(e.id, -1) >> TIE_BITS != e.at_ms):
             self._put(event, where.get(event.id))
 
     def ids_at(self, positions: Iterable[int]) -> dict[int, int]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from limpet import text
 from limpet.model import UNWRITTEN
-from limpet.runtimes.messages import call_fact, facts_of_message, summary_of_call
+from limpet.runtimes.messages import call_fact, facts_of_message, incoming, summary_of_call
 from limpet.runtimes.outcome import outcome_of, status_word, words_of
 from limpet.runtimes.saying import duration, gateway_turn, keyed, mapping, name
 
@@ -70,10 +70,11 @@ def message_received(saying: Saying) -> Sequence[Fact]:
     event = saying.event
     said = text.plain(event.get("content"))
     message_id = name(event.get("messageId")) or name(saying.ctx.get("messageId"))
+    keys = [incoming(saying.session_key, message_id)] if message_id else []
     owner = mapping(event.get("metadata")).get("senderIsOwner", saying.ctx.get("senderIsOwner"))
     return [
         saying.fact(
-            "message", "whole", 0, *([f"key:{message_id}:user"] if message_id else []),
+            "message", "whole", 0, *keys,
             actor="user", trust="owner" if owner is True else "unknown",
             summary=text.one_line(said, SUMMARY_CHARS), text=said, details=_from(saying),
         )
@@ -238,6 +239,8 @@ def cron_changed(saying: Saying) -> Sequence[Fact]:
 
 def gateway_start(saying: Saying) -> Sequence[Fact]:
     """Return a start of the gateway: the evidence that what ran before was interrupted."""
+    if saying.ctx.get("reload") is True:  # the process went on: nothing was interrupted
+        return [saying.fact("gateway", "whole", actor="system", trust="system", status="succeeded", summary="plugin reloaded")]
     return [gateway_turn(saying, "start", "gateway started", HOOK_RANK)]
 
 
