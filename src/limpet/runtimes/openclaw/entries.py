@@ -131,18 +131,13 @@ def _identity(entry: Mapping[str, Any]) -> str:
 def _message(saying: Saying) -> Sequence[Fact]:
     entry = _identity(saying.event)
     facts = facts_of_message(saying, mapping(saying.event.get("message")), entry)
-    if not _is_copy(saying):
+    if not saying.ctx.get("sessionStartedAt"):
         return facts
     return [*(replace(fact, rank=fact.rank - 1) for fact in facts), _copying(saying, entry)]
 
 
-def _is_copy(saying: Saying) -> bool:
-    """Whether the entry is older than the session that it stands in: a resumed session repeats the one before."""
-    began = saying.at(saying.ctx.get("sessionStartedAt"))
-    return not began.flags and not saying.flags and (saying.at_ms or 0) < (began.at_ms or 0)
-
-
 def _copying(saying: Saying, entry: str) -> Fact:
+    """Return the start of the session that repeats this entry of an earlier one."""
     keys = [f"session:{saying.agent}:{saying.session}"] if saying.session else []
     return saying.at(saying.ctx.get("sessionStartedAt")).fact(
         "session", "start", COPY_PART, *keys,

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO
 
-from limpet import jsonline
+from limpet import days, jsonline
 from limpet.model import Reject
 from limpet.runtimes.lines import lines
-from limpet.runtimes.openclaw.records import SOURCE, Place, Repeats, has_own_id, line_record, session_of
+from limpet.runtimes.openclaw.records import SOURCE, Place, Repeats, has_own_id, line_record, session_of, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from limpet.model import Json, Record
     from limpet.runtimes.lines import Line
+
+SLACK_MS = 1000
+"""A message may be a little older than the header of the file that it begins."""
 
 COLD_KINDS = frozenset({"header", "event", "identity", "active", "index", "fts"})
 """What stands in a transcript that was moved out of the database: its rows, and how to put them back."""
@@ -29,6 +32,7 @@ class TranscriptReading:
         self.lines = 0
         self.session = place.session
         self._began: Json = None
+        self._header_read = True
         self._first_session = place.session
         self._agent = place.agent
         self._names = names or {}
@@ -42,8 +46,7 @@ class TranscriptReading:
         self.lines = taken
         self.session = session or self.session
         self._reopen = reopen
-        with reopen() as file:
-            self._began = next((_began(_entry_or_none(line)) for line in lines(file)), None)
+        self._header_read = at == 0
 
     def take(self, line: Line, arrived_ms: int) -> Record | Reject | None:
         """Return what a line holds: a record, why it cannot be read, or None for nothing to tell."""
@@ -76,10 +79,19 @@ class TranscriptReading:
 
     def _record(self, entry: Json, seq: int, arrived_ms: int, *, invalid: bool = False) -> Record:
         self.session = session_of(entry, self.session)
-        self._began = _began(entry) or self._began
-        known = self._names.get(self.session, {})
-        place = Place(self._agent, self.session, {**known, "sessionStartedAt": self._began} if self._began else known)
+        place = Place(self._agent, self.session, {**self._names.get(self.session, {}), **self._copied(entry)})
         return line_record(place, entry, seq, self._repeat(entry), arrived_ms, invalid=invalid)
+
+    def _copied(self, entry: Json) -> dict[str, str]:
+        """Return when this session began, for an entry that is older: a resumed session repeats the one before."""
+        if not self._header_read and self._reopen is not None:
+            self._header_read = True
+            with self._reopen() as file:
+                self._began = next((_began(_entry_or_none(line)) for line in lines(file)), None)
+        self._began = _began(entry) or self._began
+        at, flag = days.instant(time_of(entry), 0, "UTC")
+        began, unclear = days.instant(self._began, 0, "UTC")
+        return {} if flag or unclear or at > began - SLACK_MS else {"sessionStartedAt": str(self._began)}
 
     def _repeat(self, entry: Json) -> int:
         if has_own_id(entry):

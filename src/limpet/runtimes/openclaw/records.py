@@ -80,7 +80,7 @@ def line_record(
     """
     body: dict[str, Json] = {
         "hook": "transcript_line",
-        "ts": _time(entry) or made_ms,
+        "ts": time_of(entry) or made_ms,
         "ctx": place.context(),
         "event": entry if isinstance(entry, dict) else {"value": entry},
     }
@@ -116,7 +116,7 @@ def _named(value: Json, otherwise: str) -> str:
     return value if isinstance(value, str) and value else otherwise
 
 
-def _time(entry: Json) -> Json:
+def time_of(entry: Json) -> Json:
     """Return the entry's time as it says it; its message's where it has none."""
     if not isinstance(entry, dict):
         return None
