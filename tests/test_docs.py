@@ -6,6 +6,7 @@ import re
 import shlex
 from dataclasses import fields
 from datetime import date
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,6 +145,30 @@ def test_the_examples_of_the_command_line_are_understood() -> None:
     for name, command in COMMANDS.items():
         (arguments,) = commands_in(f"```sh\n{command.examples}\n```")
         assert parser().parse_args(arguments).command == name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_body(name: str) -> None:
+    """What the table of commands names is a function that there is."""
+    module, _, function = COMMANDS[name].body.partition(":")
+    assert callable(getattr(import_module(f"limpet.cli.{module}"), function, None))
+
+
+def test_setup_and_remove_do_what_the_readme_says(lab: Lab) -> None:
+    """`--dry-run` changes nothing, `setup` does, and `remove` undoes it to the byte."""
+    lab.state.mkdir()
+    config = lab.state / "openclaw.json"
+    config.write_text("{ // mine\n}\n", "utf-8")
+    statuses, texts = [], []
+    for arguments in (
+        ["setup", "openclaw", "--dry-run"],
+        ["setup", "openclaw", "--yes"],
+        ["remove", "openclaw", "--yes"],
+    ):
+        statuses.append(lab.limpet(*arguments).status)
+        texts.append(config.read_text("utf-8"))
+    assert statuses == [0, 0, 0]
+    assert texts[0] == texts[2] == "{ // mine\n}\n" != texts[1]
 
 
 def test_the_readmes_python_runs(lab: Lab) -> None:
