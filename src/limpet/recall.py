@@ -48,24 +48,45 @@ def session(store: SqliteStore, name: str, *, children: bool, limit: int) -> Seq
     """Return a session's timeline, oldest first; `children` takes in what its subagents did.
 
     Raises NotFound for a session that no event names. A call belongs to the run that made it: where a subagent's run
-    carries its parent's session, the run decides (field case F80).
+    carries its parent's session, the run decides (field case F80). What is a child's has the flag `child`.
     """
     mine = Query(filters=(("session", (name,), False),), sort="oldest", limit=limit, noise=True)
     events = store.find.page(mine)
     if not events:
         raise NotFound(f"There is no session {name!r}.", "limpet recent --json  shows the sessions of the last hours.")
     key = next((event.session_key for event in events if event.session_key), "")
-    others = store.find.children(name, key)
-    runs = {run for _, _, run in others if run}
-    if not children:
-        return [event for event in events if event.run not in runs or event.type == "subagent"]
-    names = tuple({part for child in others for part in child[:2] if part})
-    below: list[Event] = []
-    for filter_name, values in (("session", names), ("run", tuple(runs))):
-        if values:
-            below += store.find.page(replace(mine, filters=((filter_name, values, False),)))
-    merged = {event.id: event for event in [*events, *below]}
-    return sorted(merged.values(), key=lambda event: (event.at_ms, event.id))[:limit]
+    names, runs = _below(store, name, key)
+    own = [event for event in events if event.run not in runs or event.type == "subagent"]
+    own += _of(store, mine, "run", _run_of_child(store, key))
+    found = {event.id: event for event in own}
+    if children:
+        for event in (*events, *_of(store, mine, "session", names), *_of(store, mine, "run", runs)):
+            found.setdefault(event.id, replace(event, flags=(*event.flags, "child")))
+    return sorted(found.values(), key=lambda event: (event.at_ms, event.id))[:limit]
+
+
+def _below(store: SqliteStore, name: str, key: str) -> tuple[set[str], set[str]]:
+    """Return the sessions (ids and keys) and the runs of all subagents below a session, of every generation."""
+    names: set[str] = set()
+    runs: set[str] = set()
+    asked = [(name, key)]
+    while asked:
+        for child_key, child_session, run in store.find.children(*asked.pop()):
+            runs.update({run} if run else ())
+            if new := {child_key or "", child_session or ""} - names - {""}:
+                names |= new
+                asked.append((child_session or "", child_key or ""))
+    return names, runs
+
+
+def _run_of_child(store: SqliteStore, key: str) -> set[str]:
+    """Return the run in which the subagent with this session key works, as the one who started it was told."""
+    found = [store.find.by_id(number) for number in store.events.with_keys([f"subagent subagent:{key}"])] if key else []
+    return {event.call for event in found if event and event.call}
+
+
+def _of(store: SqliteStore, query: Query, name: str, values: set[str]) -> Sequence[Event]:
+    return store.find.page(replace(query, filters=((name, tuple(values), False),))) if values else ()
 
 
 def session_end(store: SqliteStore, events: Sequence[Event]) -> tuple[int, str] | None:
