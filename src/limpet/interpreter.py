@@ -265,7 +265,7 @@ def _fold(facts: list[Fact]) -> Event:
         trust=next((f.trust for f in best if f.trust not in ("", "unknown")), "unknown"),
         label=said.first("label"),
         duration_ms=next((f.duration_ms for f in (ends or best) if f.duration_ms is not None), None),
-        summary=said.first("summary", _latest_snapshot(best)) or _named(head.type, said.first("tool")),
+        summary=_summary(said, best, starts, ends) or _named(head.type, said.first("tool")),
         error=final.error if final else "",
         flags=tuple(sorted({flag for fact in facts for flag in fact.flags})),
         sources=tuple(sorted({fact.source for fact in facts})),
@@ -276,6 +276,13 @@ def _fold(facts: list[Fact]) -> Event:
         places=tuple(sorted(fact.place for fact in facts)),
         open=still_open,
     )
+
+
+def _summary(said: Said, best: list[Fact], starts: list[Fact], ends: list[Fact]) -> str:
+    """Return what happened in a few words; a session's event tells of its start and of its end."""
+    if best[0].type != "session":
+        return said.first("summary", _latest_snapshot(best))
+    return "; ".join(dict.fromkeys(filter(None, (said.first("summary", starts), said.first("summary", ends)))))
 
 
 def _named(kind: str, tool: str) -> str:

@@ -94,7 +94,7 @@ def session_end(store: SqliteStore, events: Sequence[Event]) -> tuple[int, str] 
     said = next((e for e in events if e.type == "session" and e.status == "succeeded"), None)
     last = events[-1]
     if said is not None:
-        return last.at_ms, said.summary
+        return last.at_ms, said.summary.rpartition("; ")[2]
     follower = store.find.next_session(last) if last.session_key else None
     return (follower[0], f"end inferred: {follower[1]} went on in its place") if follower else None
 
