@@ -36,7 +36,8 @@ class Watched:
     """What the caller knows of this moment.
 
     `recording` that a recorder holds the lock; `plugin` that OpenClaw's configuration names the plugin; `alive` that a
-    producer's process lives; `pending` bytes wait in the spool, the oldest since `pending_ms`.
+    producer's process lives; `pending` bytes wait in the spool, the oldest since `pending_ms`; `spool_fault` says why
+    the plugin could write nothing now.
     """
 
     now_ms: int
@@ -45,6 +46,7 @@ class Watched:
     alive: bool = False
     pending: int = 0
     pending_ms: int | None = None
+    spool_fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,8 @@ def _miscounted(found: Counted) -> str:
 
 
 def _broken(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) -> str:
+    if watched.spool_fault:
+        return f"The plugin cannot write into its spool: {watched.spool_fault}. What happens now is not recorded by it."
     if watched.pending_ms is not None and watched.now_ms - watched.pending_ms > BEHIND_MS and not watched.recording:
         return f"Nobody takes in what the plugin writes: {watched.pending:,} bytes wait in the spool."
     if watched.alive and not watched.recording:

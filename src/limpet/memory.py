@@ -226,6 +226,7 @@ class Memory:
             alive=owns and spool.any_alive(),
             pending=spool.pending_bytes(cursor, now) if owns else 0,
             pending_ms=spool.oldest_pending_ms(cursor, now) if owns else None,
+            spool_fault=spool.fault() if owns else "",
         )
 
     @contextlib.contextmanager

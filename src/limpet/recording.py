@@ -118,6 +118,10 @@ class Recording:
             pass
         return self._spool.pending_bytes(self.store.state.cursor("spool"), clock.now_ms())
 
+    def history_left(self) -> int:
+        """Return how many entries of OpenClaw's transcripts are still to be brought in, as far as is known."""
+        return self._openclaw.left()
+
     def _drain_spool(self) -> bool:
         if not self._settings.owns_spool:
             return False

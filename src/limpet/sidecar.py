@@ -25,6 +25,7 @@ OTHERS = 5
 RETRY_S = 2.0
 """How long it waits after a fault that may pass: a full disk, a lock held by another program."""
 
+PROGRESS_S = 2.0
 ALREADY_RUNNING = "A sidecar is already running here."
 
 
@@ -40,6 +41,7 @@ class Sidecar:
         self._rounds = threading.Condition()
         self._done = 0
         self._complaint = ""
+        self._told_s = 0.0
 
     def run(self, *, until_eof: bool) -> bool:
         """Record until told to stop; return False at once where a sidecar is already running."""
@@ -72,6 +74,7 @@ class Sidecar:
                 more = recording.round(everything=ticks % OTHERS == 0 or self._wake.is_set())
                 self._round_done()
                 self._cheer()
+                self._tell_progress(recording.history_left())
             except LimpetError as error:
                 self._complain(error)
                 if recording is not None:
@@ -122,6 +125,16 @@ class Sidecar:
         self._complaint = error.message
         with self._rounds:
             self._rounds.notify_all()
+
+    def _tell_progress(self, left: int) -> None:
+        """Say now and then how much history is still to be brought in, and once that all of it is."""
+        now = clock.monotonic_s()
+        if left and now - self._told_s >= PROGRESS_S:
+            self._say(f"bringing in history: {left:,} entries to go")
+            self._told_s = now
+        elif not left and self._told_s:
+            self._say("all history is in")
+            self._told_s = 0.0
 
     def _cheer(self) -> None:
         if self._complaint:

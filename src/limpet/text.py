@@ -239,8 +239,6 @@ def _decoded(data: str) -> bytes:
     """Return the bytes of base64 of either alphabet, also where its end is cut off."""
     letters = re.sub(r"[\s\\=]+", "", data).replace("-", "+").replace("_", "/")
     try:
-        return base64.b64decode(
-            letters[: len(letters) - (len(letters) % 4 == 1)] + "=" * (-len(letters) % 4 % 3)
-        )
+        return base64.b64decode(letters[: len(letters) - (len(letters) % 4 == 1)] + "=" * (-len(letters) % 4 % 3))
     except binascii.Error:
         return data.encode()

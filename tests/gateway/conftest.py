@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gateway import driving
 from gateway.gateway import Gateway
 from gateway.provider import Provider
+from limpet.runtimes.openclaw import setup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -51,3 +53,16 @@ def new_gateway(
             return stack.enter_context(Gateway(home, openclaw, provider, more, dict(sections or {})))
 
         yield make
+
+
+@pytest.fixture(scope="session")
+def silent_day(openclaw: Path, tmp_path_factory: pytest.TempPathFactory) -> driving.Day:
+    """Drive a busy day with the plugin that our set-up alone has configured, and with nobody who drains the spool."""
+    with Provider() as provider, Gateway(tmp_path_factory.mktemp("silent"), openclaw, provider) as gateway:
+        day = driving.Day(gateway, provider, gateway.config.read_bytes())
+        setup.apply(setup.plan_setup(gateway.state, setup.plugin_folder(), driving.SIDECAR))
+        day.configured = gateway.config.read_bytes()
+        gateway.start()
+        day.all_day()
+        gateway.stop()
+        return day

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from gateway.gateway import Gateway
     from gateway.provider import Provider
 
+SIDECAR = ("sh", "-c", 'echo $$ >> "$LIMPET_HOME/sidecar.pids"; cat > /dev/null')
+"""Stands where the sidecar would, for a day that nobody drains: it notes its process id and ends with its input."""
+
 TURNS = ("ok", "fail", "three", "unknown_tool", "missing_file", "flaky", "http(400)", "same_id", "big(20000)", "spawn")
 CHAT_ANSWER = "Answer to the chat."
 FAILING = {"fail", "unknown_tool", "missing_file"}
@@ -30,10 +33,13 @@ def expected_status(call: dict[str, Any]) -> str:
 
 @dataclass
 class Day:
-    """What was driven, and what is left of it."""
+    """What was driven, and what is left of it; `former` is OpenClaw's configuration before Limpet
+    came, `configured` right after."""
 
     gateway: Gateway
     provider: Provider
+    former: bytes = b""
+    configured: bytes = b""
     texts: list[str] = field(default_factory=list)
 
     @property
@@ -52,7 +58,9 @@ class Day:
 
     def wait_for_text(self, text: str) -> None:
         """Wait until the model has said this."""
-        self.gateway.wait_for(lambda: any(said["text"] == text for said in self.provider.said), f"the model says {text!r}")
+        self.gateway.wait_for(
+            lambda: any(said["text"] == text for said in self.provider.said), f"the model says {text!r}"
+        )
 
     def ordinary_turns(self, between: Callable[[int], None] = lambda _: None) -> None:
         """Talk: plain, with tools that work and fail, in two sessions, and the way the web chat does."""
@@ -75,11 +83,17 @@ class Day:
         self.gateway.turn("/new")
         self.say("DO:ok in the new window")
 
+    def all_day(self, between: Callable[[int], None] = lambda _: None) -> None:
+        """Drive everything there is."""
+        self.ordinary_turns(between)
+        self.clockwork()
+        self.killed_in_a_call()
+
     def killed_in_a_call(self) -> None:
         """Kill the gateway while a tool runs, start it again, and go on."""
         self.texts.append("DO:sleep(600)")
         cut_short = self.gateway.openclaw_started("agent", "--agent", "main", "--message", self.texts[-1])
-        self.gateway.wait_for(lambda: self._sleeps(), "a tool call under way")
+        self.gateway.wait_for(self._sleeps, "a tool call under way")
         self.gateway.kill()
         cut_short.kill()
         cut_short.communicate()

@@ -19,13 +19,13 @@ from gateway import driving
 from gateway.gateway import Gateway
 from gateway.provider import Provider
 from limpet import door
-from limpet.runtimes.openclaw import setup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.gateway
+
 
 @dataclass
 class Memory:
@@ -75,26 +75,9 @@ def live(openclaw: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[T
         assert done.returncode == 0, done.stderr
         day = driving.Day(gateway, provider)
         gateway.start()
-        day.ordinary_turns(between=lambda number: kill_sidecar(gateway) if number in (3, 6) else None)
-        day.clockwork()
-        kill_sidecar(gateway)
-        day.killed_in_a_call()
+        day.all_day(between=lambda number: kill_sidecar(gateway) if number in (3, 6, 8) else None)
         settle(memory, day)
         yield Told(memory, provider, day.texts)
-
-
-@pytest.fixture(scope="module")
-def silent_day(openclaw: Path, tmp_path_factory: pytest.TempPathFactory) -> driving.Day:
-    """Drive a day with the plugin, and with no sidecar that would take anything in."""
-    with Provider() as provider, Gateway(tmp_path_factory.mktemp("silent"), openclaw, provider) as gateway:
-        setup.apply(setup.plan_setup(gateway.state, setup.plugin_folder(), None))
-        day = driving.Day(gateway, provider)
-        gateway.start()
-        day.ordinary_turns()
-        day.clockwork()
-        day.killed_in_a_call()
-        gateway.stop()
-        return day
 
 
 def kill_sidecar(gateway: Gateway) -> None:

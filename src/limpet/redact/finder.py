@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 RANK_NAMED = 2
+FIRST_LOOK = 512
+"""How much of a value is read to judge it, in bytes; all of it only when it counts."""
+
 CONTEXT = 64
 """How much before and after a match is looked at, in bytes."""
 
@@ -107,7 +110,7 @@ def merged(finds: Sequence[Found]) -> list[Found]:
     for found in sorted(finds):
         if whole and found.start < whole[-1].end:
             last = whole.pop()
-            best = min(last, found, key=lambda f: (f.rank, -len(f.secret)))
+            best = min(last, found, key=lambda f: (f.rank, f.start - f.end, len(f.secret)))
             whole.append(best._replace(start=last.start, end=max(last.end, found.end)))
         else:
             whole.append(found)
@@ -150,13 +153,17 @@ def _after_leads(lead: Lead, pattern: re2._Regexp, text: bytes) -> Iterator[Foun
     for match in pattern.finditer(text):
         name = "" if lead.kind else _text(match.group(1)[-LONGEST:])
         says = Named(lead.kind, sure=True, wordy=True) if lead.kind else named(name)
-        value = read_value(text, match.span(), name, says.kind) if says and match.start() >= past else None
-        if says is None or value is None:
+        if says is None or match.start() < past:
+            continue
+        value = read_value(text, match.span(), name, says.kind, FIRST_LOOK)
+        if value is None:
             continue
         judged = _text(text[value.start : min(value.end, value.start + LONGEST_JUDGED)])
         after = _text(text[value.end : value.end + CONTEXT])
         if lead.counts(Said(judged, says, value.quote, _text(match.group()[-LONGEST:]), after)):
+            value = read_value(text, match.span(), name, says.kind) or value
             yield Found(value.start, value.end, text[value.start : value.end], says.kind, RANK_NAMED)
+            past = value.end
         elif value.quote and is_placeholder(judged):
             past = value.end
 

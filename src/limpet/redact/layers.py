@@ -96,6 +96,9 @@ def _at(escape: tuple[int, int, int, int]) -> int:
 
 def peeled(text: bytes) -> bytes | None:
     """Return the text with one layer of escapes undone, quickly and with no way back; None if there is none."""
+    if _PAIR in text:
+        meant = _ESCAPE.sub(_meant, text)
+        return None if meant == text else meant
     if b"\\" in text:
         meant = text.replace(b"\\\\", _PAIR)
         for said, sign in _SHORT_BACKSLASHES:

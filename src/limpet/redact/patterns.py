@@ -126,7 +126,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("telegram token", rf"([0-9]{{8,10}}:AA?[A-Za-z0-9_-]{{0,9}}){CUT}"),
     (
         "discord token",
-        r"(?:[MNO][DTjz][AEIMQUYcgk][w-z0-5]){5,7}[A-Za-z0-9_-]{0,3}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?",
+        r"(?:[MNO][DTjz][AEIMQUYcgk][w-z0-5]){5,7}[A-Za-z0-9_-]{0,3}\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*)?",
     ),
     ("discord token", rf"((?:[MNO][DTjz][AEIMQUYcgk][w-z0-5]){{3,7}}[A-Za-z0-9_-]{{0,3}}){CUT}"),
     ("jwt", r"eyJ[A-Za-z0-9_-]{6,}\.(?:eyJ|[A-Za-z0-9_-]{6,})[A-Za-z0-9_.-]*"),

@@ -154,9 +154,11 @@ def _quoted(said: Said) -> bool:
 
 
 def _is_code(said: Said) -> bool:
-    """Return whether a bare value is an expression, or a variable that is named like what it holds."""
+    """Return whether a bare value is an expression, a reference, or a variable named like what it holds."""
     if _is_loud(said.lead):
         return False
+    if said.lead.endswith(":") and "/" in said.value and is_word(said.value):  # secret:prod/db
+        return True
     if said.value[0] in "()[]{}" or _CALL.match(said.value) or _TYPE.fullmatch(said.value):
         return True
     wordy = is_wordy(said.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import NamedTuple
 
 from limpet.redact.values import scheme_length
@@ -31,14 +32,15 @@ class Value(NamedTuple):
     quote: str
 
 
-def read_value(text: bytes, lead: tuple[int, int], name: str, kind: str) -> Value | None:
+def read_value(text: bytes, lead: tuple[int, int], name: str, kind: str, most: int = sys.maxsize) -> Value | None:
     """Return the value that begins where the lead ends, or None if none stands there.
 
-    The scheme before a credential (`Bearer `) is no part of it, nor the punctuation after a bare one.
+    At most `most` bytes are read. The scheme before a credential (`Bearer `) is no part of it, nor the punctuation after a bare one.
     """
     end = lead[1]
     reader = _reader(text, lead, name, kind)
-    found = reader.match(text, end) or _VALUE.match(text, end)
+    limit = min(len(text), end + most)
+    found = reader.match(text, end, limit) or _VALUE.match(text, end, limit)
     group = found.lastgroup if found else None
     if found is None or group is None:
         return None

@@ -12,7 +12,7 @@ PART = 12
 """So many bytes of a secret are still told as a part of it."""
 
 _TEAR = re.compile(
-    rb"\s*(?:\xe2\x80\xa6|\.{3,})\s*"
+    rb"\s*(?:\xe2\x80\xa6|\.{3,})\s*|[\"'`\n]"
     rb"|\s*[\[(<][^\[\](<>)\n]{0,40}(?:truncated|omitted|cut|skipped)[^\[\](<>)\n]{0,60}[\])>]\s*"
 )
 

@@ -25,6 +25,7 @@ BATCH_BYTES = 4 << 20
 QUIET_MS = 600_000
 """A producer starts a new segment after 60 s, so one that was not written for ten minutes never will be again."""
 
+PROBE_BYTES = 4096
 SEGMENT_NAME = re.compile(r"(\d{1,9})\.jsonl")
 
 
@@ -83,6 +84,22 @@ class SpoolSource:
         """Return when the oldest waiting segment was last written, or None when nothing waits."""
         waiting = [s.written_ms for s in self._segments(now_ms) if s.size > int(cursor.get(s.item) or 0)]
         return min(waiting, default=None)
+
+    def fault(self) -> str:
+        """Return why nothing could be written into the spool now, "" where it could: a full disk, no permission."""
+        if not self._spool.is_dir():
+            return ""
+        probe = self._spool / f".probe-{os.getpid()}"
+        try:
+            fd = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                os.write(fd, bytes(PROBE_BYTES))
+            finally:
+                os.close(fd)
+                probe.unlink()
+        except OSError as error:
+            return error.strerror or "it cannot be written"
+        return ""
 
     def any_alive(self) -> bool:
         """Whether a producer other than this process may still be writing."""

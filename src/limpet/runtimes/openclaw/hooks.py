@@ -240,7 +240,11 @@ def cron_changed(saying: Saying) -> Sequence[Fact]:
 def gateway_start(saying: Saying) -> Sequence[Fact]:
     """Return a start of the gateway: the evidence that what ran before was interrupted."""
     if saying.ctx.get("reload") is True:  # the process went on: nothing was interrupted
-        return [saying.fact("gateway", "whole", actor="system", trust="system", status="succeeded", summary="plugin reloaded")]
+        return [
+            saying.fact(
+                "gateway", "whole", actor="system", trust="system", status="succeeded", summary="plugin reloaded"
+            )
+        ]
     return [gateway_turn(saying, "start", "gateway started", HOOK_RANK)]
 
 

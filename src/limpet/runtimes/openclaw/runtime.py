@@ -38,6 +38,11 @@ class OpenClaw:
             self._shared = [AuditSource(layout.state_database(self._state)), LogSource(self._state)]
         return [*(source for agent in found for source in self._agents[agent]), *self._shared]
 
+    def left(self) -> int:
+        """Return how many rows of transcripts the last looks found unread."""
+        sources = (source for mine in self._agents.values() for source in mine)
+        return sum(source.left for source in sources if isinstance(source, TranscriptSource))
+
     def _of_agent(self, agent: str) -> list[Source]:
         database = layout.transcript_database(self._state, agent)
         return [
