@@ -10,16 +10,17 @@ import re2
 
 from limpet.errors import BadInput
 from limpet.redact.layers import MAX_LAYERS, Layer, peeled
-from limpet.redact.mask import kind_words, outside_masks
+from limpet.redact.mask import kind_words, masks_in, outside
 from limpet.redact.names import LONGEST, Named, named
 from limpet.redact.patterns import CARD, SHAPES, Shape
 from limpet.redact.phrases import LEADS, Lead, Said
 from limpet.redact.reading import read_value
-from limpet.redact.recurring import again
 from limpet.redact.values import LONGEST_JUDGED, is_placeholder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from limpet.redact.recurring import Known
 
 RANK_NAMED = 2
 FIRST_LOOK = 512
@@ -71,15 +72,15 @@ class Finder:
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
         return any(rules for _, rules in self._peels(data))
 
-    def find(self, text: bytes, known: Mapping[bytes, str], *, cards: bool = True) -> list[Found]:
+    def find(self, text: bytes, known: Known | None = None, *, cards: bool = True) -> list[Found]:
         """Return the secrets in a text, in their order, none overlapping another.
 
-        `known` are secrets found elsewhere in the same record, with their kinds: they are found here by themselves.
+        `known` are the secrets found elsewhere in the same record: they are found here by themselves.
         """
         finds: list[Found] = []
         layer = Layer(text)
         for nth, (peel, rules) in enumerate(self._peels(text)):
-            here = [Found(*place, known[place.secret]) for place in again(peel, known)] if known else []
+            here = [Found(*place) for place in known.again(peel)] if known else []
             if rules or here:
                 while layer.depth < nth:
                     layer = layer.next()
@@ -119,8 +120,9 @@ def merged(finds: Sequence[Found]) -> list[Found]:
 
 def _placed(finds: Sequence[Found], layer: Layer) -> Iterator[Found]:
     """Yield the finds of a layer where they stand in the text given, without what masks cover already."""
+    masks = masks_in(layer.text)
     for found in finds:
-        for start, end in outside_masks(layer.text, found.start, found.end):
+        for start, end in outside(masks, found.start, found.end):
             if (start, end) == (found.start, found.end) or not is_remainder(layer.text[start:end]):
                 at, to = layer.origin(start, end)
                 yield found._replace(start=at, end=to)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
+from bisect import bisect_right
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 HINT = "⟦removed: ".encode()
 MASK = re.compile("⟦removed: [a-z0-9 ]{1,40} #[0-9a-f]{8}; not a value⟧".encode())
@@ -25,16 +27,19 @@ def kind_words(kind: str) -> str:
     return re.sub(r"[^a-z0-9]+", " ", kind.lower()).strip()[:40].strip() or "secret"
 
 
-def outside_masks(text: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
+def masks_in(text: bytes) -> list[tuple[int, int]]:
+    """Return where masks stand in a text."""
+    return [found.span() for found in MASK.finditer(text)] if HINT in text else []
+
+
+def outside(masks: Sequence[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the parts of a span that no mask covers."""
-    if HINT in text:
-        for found in MASK.finditer(text):
-            if found.end() <= start:
-                continue
-            if found.start() >= end:
-                break
-            if start < found.start():
-                yield start, found.start()
-            start = max(start, found.end())
+    for nth in range(bisect_right(masks, start, key=itemgetter(1)), len(masks)):
+        first, last = masks[nth]
+        if first >= end:
+            break
+        if start < first:
+            yield start, first
+        start = last
     if start < end:
         yield start, end

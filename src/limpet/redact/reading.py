@@ -35,7 +35,8 @@ class Value(NamedTuple):
 def read_value(text: bytes, lead: tuple[int, int], name: str, kind: str, most: int = sys.maxsize) -> Value | None:
     """Return the value that begins where the lead ends, or None if none stands there.
 
-    At most `most` bytes are read. The scheme before a credential (`Bearer `) is no part of it, nor the punctuation after a bare one.
+    At most `most` bytes are read. The scheme before a credential (`Bearer `) is no part of the value, nor is the
+    punctuation after a bare one.
     """
     end = lead[1]
     reader = _reader(text, lead, name, kind)

@@ -6,10 +6,13 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 PART = 12
 """So many bytes of a secret are still told as a part of it."""
+
+MOST, LONGEST = 256, 4096
+"""How many secrets of one record are kept in mind, and how many bytes of each for its parts: time stays bounded."""
 
 _TEAR = re.compile(
     rb"\s*(?:\xe2\x80\xa6|\.{3,})\s*|[\"'`\n]"
@@ -18,23 +21,60 @@ _TEAR = re.compile(
 
 
 class Again(NamedTuple):
-    """Where a known secret, or a part of it, stands."""
+    """Where a known secret, or a part of it, stands; the whole secret and its kind."""
 
     start: int
     end: int
     secret: bytes
+    kind: str
 
 
-def again(text: bytes, known: Mapping[bytes, str]) -> Iterator[Again]:
-    """Yield each place where a known secret stands, and each where a cut left a part of it."""
-    for secret in known:
-        if secret in text:
-            for found in re.finditer(re.escape(secret), text):
-                yield Again(found.start(), found.end(), secret)
-    for end, start in _tears(text):
-        for secret in known:
-            yield from _before(text, end, secret)
-            yield from _after(text, start, secret)
+class Known:
+    """The secrets found so far in one record, with their kinds."""
+
+    def __init__(self) -> None:
+        """Know none."""
+        self._kinds: dict[bytes, str] = {}
+        self._parts: dict[bytes, tuple[bytes, int]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._kinds)
+
+    def learn(self, secret: bytes, kind: str) -> None:
+        """Keep a secret in mind, up to MOST of them."""
+        if secret in self._kinds or len(self._kinds) >= MOST:
+            return
+        self._kinds[secret] = kind
+        for at in range(min(len(secret), LONGEST) - PART + 1):
+            self._parts.setdefault(secret[at : at + PART], (secret, at))
+
+    def again(self, text: bytes) -> Iterator[Again]:
+        """Yield each place where a known secret stands, and each where a cut left a part of it."""
+        for secret, kind in self._kinds.items():
+            if secret in text:
+                for found in re.finditer(re.escape(secret), text):
+                    yield Again(found.start(), found.end(), secret, kind)
+        for end, start in _tears(text):
+            yield from self._before(text, end)
+            yield from self._after(text, start)
+
+    def _before(self, text: bytes, end: int) -> Iterator[Again]:
+        secret, at = self._parts.get(text[max(0, end - PART) : end], (b"", 0))
+        if not secret:
+            return
+        start = end - PART
+        while start > 0 and at > 0 and text[start - 1] == secret[at - 1]:
+            start, at = start - 1, at - 1
+        yield Again(start, end, secret, self._kinds[secret])
+
+    def _after(self, text: bytes, start: int) -> Iterator[Again]:
+        secret, at = self._parts.get(text[start : start + PART], (b"", 0))
+        if not secret:
+            return
+        end, at = start + PART, at + PART
+        while end < len(text) and at < len(secret) and text[end] == secret[at]:
+            end, at = end + 1, at + 1
+        yield Again(start, end, secret, self._kinds[secret])
 
 
 def _tears(text: bytes) -> Iterator[tuple[int, int]]:
@@ -43,24 +83,3 @@ def _tears(text: bytes) -> Iterator[tuple[int, int]]:
     for tear in _TEAR.finditer(text):
         yield tear.span()
     yield len(text), len(text)
-
-
-def _before(text: bytes, end: int, secret: bytes) -> Iterator[Again]:
-    size = PART
-    at = secret.find(text[end - size : end]) if end >= size else -1
-    if at < 0:
-        return
-    while size < end and at > 0 and text[end - size - 1] == secret[at - 1]:
-        size, at = size + 1, at - 1
-    yield Again(end - size, end, secret)
-
-
-def _after(text: bytes, start: int, secret: bytes) -> Iterator[Again]:
-    size = PART
-    piece = text[start : start + size]
-    at = secret.find(piece) if len(piece) == size else -1
-    if at < 0:
-        return
-    while start + size < len(text) and at + size < len(secret) and text[start + size] == secret[at + size]:
-        size += 1
-    yield Again(start, start + size, secret)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from limpet import jsonline
 from limpet.redact.finder import Finder
 from limpet.redact.names import named
+from limpet.redact.recurring import Known
 from limpet.redact.walk import SHORT_CHARS, Walk, names_its_value
 
 if TYPE_CHECKING:
@@ -56,11 +57,12 @@ class Redactor:
         """Return bytes, which may be no text at all, with masks in place of secrets and all else as it is."""
         if not self._finder.suspects(raw):
             return raw
-        known: dict[bytes, str] = {}
+        known = Known()
         for _ in range(PASSES):
             walk = Walk(self._finder, self._key, known)
             raw = walk.raw(raw)
-            known |= walk.learned
+            for found in walk.learned:
+                known.learn(found.secret, found.kind)
             if not walk.counts:
                 break
         return raw
@@ -68,12 +70,13 @@ class Redactor:
     def _redacted(self, value: Json) -> tuple[Json, Mapping[str, int]]:
         """Go through the value until nothing is found: what one pass finds, the next finds elsewhere by itself."""
         counts: Counter[str] = Counter()
-        known: dict[bytes, str] = {}
+        known = Known()
         for _ in range(PASSES):
             walk = Walk(self._finder, self._key, known)
             value = walk.value(value)
             counts.update(walk.counts)
-            known |= walk.learned
+            for found in walk.learned:
+                known.learn(found.secret, found.kind)
             if not walk.counts:
                 break
         return value, dict(counts)

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from limpet.redact.finder import RANK_NAMED, Found, is_remainder, merged
-from limpet.redact.mask import mask, outside_masks
+from limpet.redact.mask import mask, masks_in, outside
 from limpet.redact.names import named, names_an_id
 from limpet.redact.phrases import counts_under
 from limpet.redact.values import is_mixed, is_name, is_word, scheme_length
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from limpet.model import Json
     from limpet.redact.finder import Finder
     from limpet.redact.names import Named
+    from limpet.redact.recurring import Known
 
 _ID = re.compile(
     r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
@@ -28,6 +29,7 @@ _ID = re.compile(
 """Ids that runtimes and providers give; drawn by lot, and no secrets."""
 
 SHORT_CHARS = 80
+MOST_ARGUMENTS = 512
 _UNDER_A_NAME = frozenset({"value", "data", "raw", "plain", "plaintext", "current", "default", "string"})
 _NAMING = ("name", "key", "header", "variable", "field")
 
@@ -39,15 +41,15 @@ def names_its_value(item: Mapping[str, Json]) -> Named | None:
 
 
 class Walk:
-    """Goes through a value once; `counts` are the masks made by kind, `learned` the secrets found, with their kinds."""
+    """Goes through a value once; `counts` are the masks made by kind, `learned` the finds to be known elsewhere."""
 
-    def __init__(self, finder: Finder, key: bytes, known: Mapping[bytes, str]) -> None:
+    def __init__(self, finder: Finder, key: bytes, known: Known) -> None:
         """Take what finds, the key of the fingerprints, and the secrets that earlier passes found."""
         self._finder = finder
         self._key = key
         self._known = known
         self.counts: Counter[str] = Counter()
-        self.learned: dict[bytes, str] = {}
+        self.learned: list[Found] = []
 
     def value(self, value: Json, key: str = "", says: Named | None = None) -> Json:
         """Return the value with masks; `key` is the name it stands under, `says` what that says of it."""
@@ -71,7 +73,11 @@ class Walk:
         }
 
     def _list(self, items: Sequence[Json], key: str, says: Named | None) -> Json:
-        if says is None and any(isinstance(item, str) and item.startswith("-") for item in items):
+        if (
+            says is None
+            and len(items) <= MOST_ARGUMENTS
+            and any(isinstance(item, str) and item.startswith("-") for item in items)
+        ):
             return self._arguments(items)
         return [self.value(item, key, says) for item in items]
 
@@ -96,7 +102,7 @@ class Walk:
             return text
         data = text.encode("utf-8", "surrogatepass")
         tells_apart = key != "" and names_an_id(key)
-        finds = self._finder.find(data, {} if tells_apart else self._known, cards=not tells_apart)
+        finds = self._finder.find(data, None if tells_apart else self._known, cards=not tells_apart)
         finds = merged([*finds, *also, *_whole(text, data, says)])
         return self._masked(data, finds).decode("utf-8", "surrogatepass") if finds else text
 
@@ -112,7 +118,7 @@ class Walk:
             done = found.end
             self.counts[found.kind] += 1
             if _is_telling(found.secret):
-                self.learned[found.secret] = found.kind
+                self.learned.append(found)
         return b"".join([*parts, data[done:]])
 
 
@@ -127,7 +133,7 @@ def _whole(text: str, data: bytes, says: Named | None) -> Iterator[Found]:
     """Yield a value that stands under the name of a secret, as far as no mask covers it."""
     if says is None or not counts_under(says, text):
         return
-    for start, end in outside_masks(data, scheme_length(text), len(data)):
+    for start, end in outside(masks_in(data), scheme_length(text), len(data)):
         if (end - start) == len(data) - scheme_length(text) or not is_remainder(data[start:end]):
             yield Found(start, end, data[start:end], says.kind, RANK_NAMED)
 
