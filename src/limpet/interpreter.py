@@ -35,6 +35,9 @@ RECURRING: Mapping[str, int] = {
 }
 """Types whose key may recur, and how many milliseconds apart two sources may place the same occurrence."""
 
+LONG = frozenset({"session", "run", "subagent", "cron"})
+"""What lasts long enough that the difference of two witnesses' times says how long."""
+
 CLOSED_WITHOUT_END = frozenset({"session"})
 """A session that nobody ended is just still there; everything else that began and has no end is an open end."""
 
@@ -264,7 +267,7 @@ def _fold(facts: list[Fact]) -> Event:
         actor=said.first("actor"),
         trust=next((f.trust for f in best if f.trust not in ("", "unknown")), "unknown"),
         label=said.first("label"),
-        duration_ms=next((f.duration_ms for f in (ends or best) if f.duration_ms is not None), None),
+        duration_ms=_duration(head.type, best, starts, ends),
         summary=_summary(said, best, starts, ends) or _named(head.type, said.first("tool")),
         error=final.error if final else "",
         flags=tuple(sorted({flag for fact in facts for flag in fact.flags})),
@@ -287,6 +290,15 @@ def _summary(said: Said, best: list[Fact], starts: list[Fact], ends: list[Fact])
 
 def _named(kind: str, tool: str) -> str:
     return (tool or "a tool") if kind == "tool_call" else ""
+
+
+def _duration(kind: str, best: list[Fact], starts: list[Fact], ends: list[Fact]) -> int | None:
+    """Return how long it took: as a witness measured it, or, for what is long, from its start to its end."""
+    said = next((f.duration_ms for f in (ends or best) if f.duration_ms is not None), None)
+    over = [fact for fact in ends if fact.phase == "end"]
+    if said is not None or kind not in LONG or not starts or not over:
+        return said
+    return max(0, max(map(_time, over)) - _event_time(starts))
 
 
 def _written(facts: list[Fact]) -> list[Fact]:

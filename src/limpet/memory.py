@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from limpet import clock, coverage, door, interpreter, recall, verification
+from limpet import clock, coverage, door, interpreter, recall, timeline, verification
 from limpet import settings as settings_module
 from limpet.errors import BadInput, NotFound, Unavailable
 from limpet.model import Batch, Event, Query
@@ -75,18 +75,33 @@ class Memory:
     def store(self) -> SqliteStore:
         """The store, opened for reading when first asked for, after what is pending was taken in."""
         if self._store is None:
-            self.refresh()
+            self.exists()
             self._store = SqliteStore(self.settings.db, writing=False)
         return self._store
 
+    def exists(self) -> bool:
+        """Whether there is a memory, after what is pending was taken in."""
+        if self._store is None:
+            self.refresh()
+        return self.settings.db.exists()
+
     def refresh(self) -> None:
         """Take in what is pending: through the sidecar where one runs, else ourselves, for at most two seconds."""
+        if not self._is_wanted():
+            return
         answer = door.ask(self.settings.socket, {"op": "drain", "seconds": DRAIN_S}, DRAIN_S + 0.5)
         if answer is not None:
             return
         with contextlib.suppress(Unavailable), self._recording() as recording:
             if recording is not None:
                 self._pending = recording.drain(DRAIN_S)
+
+    def _is_wanted(self) -> bool:
+        """Whether there is anything to take in or to look at: a question alone makes no folders."""
+        chosen = self.settings
+        return any(
+            path.exists() for path in (chosen.db, chosen.spool, chosen.state / "openclaw.json", chosen.state / "agents")
+        )
 
     def answer(self, query: Query) -> Answer:
         """Return the answer to a query, as of one moment, with its coverage."""
@@ -98,13 +113,15 @@ class Memory:
         now = clock.now_ms() if now_ms is None else now_ms
         names = {kind: frozenset(self.store.find.names(kind)) for kind in ("tool", "agent")}
         query = parse(question, now, self.settings.zone, names)
-        return self.answer(replace(query, limit=limit or query.limit, offset=offset))
+        return self.answer(replace(query, limit=limit or query.limit, offset=offset or query.offset))
 
     def recent(self, hours: float = 24, kind: str = "", limit: int = 50, now_ms: int | None = None) -> Answer:
         """Return the newest events of the last hours, of one type if given."""
         now = clock.now_ms() if now_ms is None else now_ms
         filters = (("type", (kind,), False),) if kind else ()
-        understood = " ".join(filter(None, (f"type:{kind}" if kind else "", f"last {hours:g} hours")))
+        understood = " ".join(
+            filter(None, (f"type:{kind}" if kind else "", f"last {hours:g} hour{'' if hours == 1 else 's'}"))
+        )
         query = Query(
             since_ms=now - round(hours * 3_600_000),
             until_ms=now + 1,
@@ -119,13 +136,13 @@ class Memory:
     ) -> tuple[Sequence[Event], tuple[int, str] | None]:
         """Return a session's timeline, oldest first, and its end if anything tells of one."""
         with self.store.snapshot():
-            events = recall.session(self.store, name, children=children, limit=limit)
-            return events, recall.session_end(self.store, events)
+            events = timeline.events_of(self.store, name, children=children, limit=limit)
+            return events, timeline.end_of(self.store, events)
 
     def origin(self, events: Sequence[Event]) -> str:
         """Return the session that the session of these events goes on from, "" where nobody says."""
         with self.store.snapshot():
-            return recall.session_origin(self.store, events)
+            return timeline.origin_of(self.store, events)
 
     def show(self, number: int) -> tuple[Event, Sequence[Record]]:
         """Return an event and every record behind it. Raises NotFound."""

@@ -28,15 +28,13 @@ class Settings:
     """All settings; `origins` says of each where it came from (shown by `limpet doctor`).
 
     `state` is OpenClaw's state folder, `home` is Limpet's own, `db` the database; all absolute.
-    `zone` is the user's time zone (IANA), `spool_limit_bytes` the size past which new events are counted as dropped.
-    `agents` names the user's time zone and workspaces as OpenClaw's own configuration has them.
+    `zone` is the user's time zone (IANA), `history` whether OpenClaw's own files are read.
     """
 
     state: Path
     home: Path
     db: Path
     zone: str
-    spool_limit_bytes: int = 1 << 30
     history: bool = True
     origins: Mapping[str, Origin] = field(default_factory=dict)
 
@@ -66,7 +64,7 @@ class Settings:
         return self.origins["db"].kind != "flag" or self.db == self.state / "memory" / "agent_memory.db"
 
 
-DEFAULTS: Mapping[str, Any] = {"spool_limit_bytes": 1 << 30, "history": True}
+DEFAULTS: Mapping[str, Any] = {"history": True}
 
 
 def load(

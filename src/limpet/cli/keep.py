@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 def status(args: argparse.Namespace) -> int:
     """Say in one line whether Limpet is recording; exit status 5 when it should be and is not."""
     with Memory.open(args.db) as memory:
+        if not memory.exists():
+            return _nothing_yet(memory, machine=args.json)
         health, watched = memory.health(), memory.watched()
         counts = memory.store.state.counts()
         zone = memory.settings.zone
@@ -34,7 +36,7 @@ def status(args: argparse.Namespace) -> int:
                 f"last record {last}" if last else "",
                 f"{watched.pending:,} bytes behind",
             ]
-            output.data("; ".join(part for part in parts if part))
+            output.data(" ".join([parts[0], "; ".join(part for part in parts[1:] if part)]))
             for lack in health.lacks:
                 output.data(f"  cannot see {lack}")
             for name in ("rejected", "duplicate"):
@@ -46,10 +48,20 @@ def status(args: argparse.Namespace) -> int:
     return 0 if health.ok else CheckFailed.exit_status
 
 
+def _nothing_yet(memory: Memory, *, machine: bool) -> int:
+    """Say that there is no memory, which is no fault where nobody has set Limpet up."""
+    sentence = f"There is no memory at {memory.settings.db} yet, and nothing is set up (limpet setup openclaw)."
+    if machine:
+        output.as_json({"ok": True, "state": "not set up", "sentence": sentence, "pending_bytes": 0, "lacks": []})
+    else:
+        output.data(sentence)
+    return 0
+
+
 def doctor(args: argparse.Namespace) -> int:
     """Walk the chain from hook to answer, and name the broken link."""
     with Memory.open(args.db) as memory:
-        steps = list(_steps(memory))
+        steps = list(_steps(memory)) if memory.exists() else [(False, "memory", f"none yet at {memory.settings.db}")]
         broken = [step for step in steps if not step[0]]
         if args.json:
             output.as_json(

@@ -103,7 +103,7 @@ COMMANDS: dict[str, Command] = {
         "limpet setup openclaw --dry-run",
         _setup,
     ),
-    "remove": Command("record:remove", "undo `setup`, exactly", "limpet remove openclaw", _setup),
+    "remove": Command("record:setup", "undo `setup`, exactly", "limpet remove openclaw", _setup),
     "demo": Command(
         "record:demo",
         "a recorded day to try everything on, in a throw-away folder",
@@ -189,6 +189,9 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
+    except Exception as fault:  # noqa: BLE001 - the last door: whatever comes here is a fault of ours
+        output.fault(fault, machine=machine)
+        return LimpetError.exit_status
 
 
 def run() -> NoReturn:

@@ -6,14 +6,15 @@ import csv
 import json
 import shutil
 import sys
+import traceback
 from typing import TYPE_CHECKING, Any
 
 from limpet import days, settings, text
+from limpet.errors import LimpetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from limpet.errors import LimpetError
     from limpet.model import Answer, Coverage, Event, Record
 
 COLOURS = {
@@ -51,6 +52,19 @@ def error(problem: LimpetError, *, machine: bool) -> None:
     say(f"error: {text.clean(problem.message)}")
     if problem.hint:
         say(f"hint:  {text.clean(problem.hint)}")
+
+
+def fault(problem: Exception, *, machine: bool) -> None:
+    """Tell of a fault of ours in one sentence; how it came about goes to a log, for whoever mends it."""
+    log = settings.load().home / "faults.log"
+    try:
+        with log.open("a", encoding="utf-8", errors="backslashreplace") as file:
+            file.writelines(traceback.format_exception(problem))
+        log.chmod(0o600)
+        where = f"Please report it with the end of {log}."
+    except OSError:
+        where = "".join(traceback.format_exception(problem))
+    error(LimpetError(f"Limpet made a mistake ({type(problem).__name__}: {problem}).", where), machine=machine)
 
 
 class Progress:

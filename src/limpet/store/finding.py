@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from limpet.model import Event
 from limpet.store.sql import queries
@@ -22,6 +22,16 @@ NOISE = ("own", "internal")
 """Labels that no answer shows unless it is asked for them: Limpet's own calls and the gateway's internal runs."""
 
 
+class Hits(NamedTuple):
+    """What the full-text index leaves: only these positions (None: all), and none of those."""
+
+    among: Sequence[int] | None = None
+    outside: Sequence[int] = ()
+
+
+EVERY = Hits()
+
+
 class Finder:
     """The reading verbs on events of one database."""
 
@@ -30,14 +40,14 @@ class Finder:
         self._connection = connection
         self._sql = queries("sqlite")
 
-    def count(self, query: Query, positions: Sequence[int] | None = None) -> int:
-        """Return the exact number of events that match; `positions` narrows it to hits of the full-text index."""
-        where, given = self._where(query, positions)
+    def count(self, query: Query, hits: Hits = EVERY) -> int:
+        """Return the exact number of events that match; `hits` is what the full-text index leaves."""
+        where, given = self._where(query, hits)
         return int(self._connection.execute(self._sql["count_events"] + where, given).get)
 
-    def page(self, query: Query, positions: Sequence[int] | None = None) -> list[Event]:
+    def page(self, query: Query, hits: Hits = EVERY) -> list[Event]:
         """Return the part of the matches that the query's sort, limit and offset name."""
-        where, given = self._where(query, positions)
+        where, given = self._where(query, hits)
         order = self._sql[f"order.{query.sort}"]
         text = self._sql["matching"] + where + order + self._sql["page"]
         given = {**given, "limit": query.limit, "offset": query.offset}
@@ -45,19 +55,26 @@ class Finder:
         by_position = dict(self._rows(found))
         return [by_position[pos] for pos in found]
 
-    def groups(self, query: Query, positions: Sequence[int] | None = None) -> list[tuple[str, int]]:
+    def groups(self, query: Query, hits: Hits = EVERY) -> list[tuple[str, int]]:
         """Return how many matches there are by `query.by` (type, status, tool, agent, session), most first."""
-        where, given = self._where(query, positions)
+        where, given = self._where(query, hits)
         rows = self._connection.execute(self._sql[f"counts.{query.by}"] + where + self._sql["grouped"], given)
         return [(name or "", n) for name, n in rows]
 
-    def times(self, query: Query, positions: Sequence[int] | None = None) -> list[tuple[int, int]]:
+    def times(self, query: Query, hits: Hits = EVERY) -> list[tuple[int, int]]:
         """Return (quarter of an hour in epoch milliseconds, count): every zone's days are made of these."""
-        where, given = self._where(query, positions)
+        where, given = self._where(query, hits)
         return [
             (at, n)
             for at, n in self._connection.execute(self._sql["counts.hour_ms"] + where + self._sql["grouped"], given)
         ]
+
+    def pairs(self, query: Query, hits: Hits = EVERY) -> list[tuple[int, str, str]]:
+        """Return each different (quarter of an hour, name of `query.by`, name of `query.count`) of the matches."""
+        where, given = self._where(query, hits)
+        by = self._sql[f"column.{query.by}"] if f"column.{query.by}" in self._sql else self._sql["column.none"]
+        text = self._sql["pairs"].replace(":by_column", by).replace(":count_column", self._sql[f"column.{query.count}"])
+        return [(at, by or "", name or "") for at, by, name in self._connection.execute(text + where, given)]
 
     def by_id(self, number: int) -> Event | None:
         """Return the event with this id, None where there is none."""
@@ -93,21 +110,24 @@ class Finder:
         for row in self._connection.execute(text, {"positions": json.dumps(list(positions))}):
             yield row[-1], _event(row)
 
-    def _where(self, query: Query, positions: Sequence[int] | None) -> tuple[str, dict[str, object]]:
+    def _where(self, query: Query, hits: Hits) -> tuple[str, dict[str, object]]:
         given: dict[str, object] = {}
-        parts = list(self._parts(query, positions, given))
+        parts = list(self._parts(query, hits, given))
         return (" WHERE " + " AND ".join(parts) if parts else ""), given
 
-    def _parts(self, query: Query, positions: Sequence[int] | None, given: dict[str, object]) -> Iterator[str]:
+    def _parts(self, query: Query, hits: Hits, given: dict[str, object]) -> Iterator[str]:
         if query.since_ms is not None:
             given["since"] = query.since_ms
             yield self._sql["where.since"]
         if query.until_ms is not None:
             given["until"] = query.until_ms
             yield self._sql["where.until"]
-        if positions is not None:
-            given["positions"] = json.dumps(list(positions))
+        if hits.among is not None:
+            given["positions"] = json.dumps(list(hits.among))
             yield self._sql["where.positions"]
+        if hits.outside:
+            given["outside"] = json.dumps(list(hits.outside))
+            yield self._sql["where.outside"]
         for number, (name, values, negated) in enumerate(query.filters):
             part = self._filter(name, f"{name}{number}", values, given)
             yield f"NOT coalesce({part}, 0)" if negated else part

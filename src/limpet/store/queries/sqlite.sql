@@ -168,6 +168,33 @@ EXISTS (SELECT 1 FROM name JOIN json_each(:source) wanted ON instr(',' || name.v
 (e.status IN (SELECT id FROM name WHERE value IN ('failed', 'timed_out')) OR e.type = (SELECT id FROM name WHERE value = 'error'))
 -- name: where.positions
 e.pos IN (SELECT value FROM json_each(:positions))
+-- name: where.outside
+e.pos NOT IN (SELECT value FROM json_each(:outside))
+-- name: pairs
+SELECT DISTINCT (e.pos >> 20) / 900000 * 900000, (SELECT value FROM name WHERE id = :by_column),
+  (SELECT value FROM name WHERE id = :count_column) FROM event e
+-- name: column.none
+NULL
+-- name: column.type
+e.type
+-- name: column.status
+e.status
+-- name: column.tool
+e.tool
+-- name: column.agent
+e.agent
+-- name: column.session
+e.session
+-- name: column.run
+e.run
+-- name: column.trust
+e.trust
+-- name: column.source
+e.sources
+-- name: column.label
+e.label
+-- name: column.actor
+e.actor
 -- name: order.newest
  ORDER BY e.pos DESC
 -- name: order.oldest

@@ -1,0 +1,83 @@
+"""One session's timeline: its events and, if asked, its subagents', its end and its origin. Reads only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from limpet.errors import NotFound
+from limpet.model import Query
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from limpet.model import Event
+    from limpet.store.sqlite import SqliteStore
+
+
+def events_of(store: SqliteStore, name: str, *, children: bool, limit: int) -> Sequence[Event]:
+    """Return a session's timeline, oldest first; `children` takes in what its subagents did.
+
+    Raises NotFound for a session that no event names. A call belongs to the run that made it: where a subagent's run
+    carries its parent's session, the run decides (field case F80). What is a child's has the flag `child`.
+    """
+    mine = Query(filters=(("session", (name,), False),), sort="oldest", limit=limit, noise=True)
+    events = store.find.page(mine)
+    if not events:
+        raise NotFound(f"There is no session {name!r}.", "limpet recent --json  shows the sessions of the last hours.")
+    key = next((event.session_key for event in events if event.session_key), "")
+    names, runs = _below(store, name, key)
+    own = [event for event in events if event.run not in runs or event.type == "subagent"]
+    own += _of(store, mine, "run", _run_of_child(store, key))
+    found = {event.id: event for event in own}
+    if children:
+        for event in (*events, *_of(store, mine, "session", names), *_of(store, mine, "run", runs)):
+            found.setdefault(event.id, replace(event, flags=(*event.flags, "child")))
+    return sorted(found.values(), key=lambda event: (event.at_ms, event.id))[:limit]
+
+
+def _below(store: SqliteStore, name: str, key: str) -> tuple[set[str], set[str]]:
+    """Return the sessions (ids and keys) and the runs of all subagents below a session, of every generation."""
+    names: set[str] = set()
+    runs: set[str] = set()
+    asked = [(name, key)]
+    while asked:
+        for child_key, child_session, run in store.find.children(*asked.pop()):
+            runs.update({run} if run else ())
+            if new := {child_key or "", child_session or ""} - names - {""}:
+                names |= new
+                asked.append((child_session or "", child_key or ""))
+    return names, runs
+
+
+def _run_of_child(store: SqliteStore, key: str) -> set[str]:
+    """Return the run in which the subagent with this session key works, as the one who started it was told."""
+    found = [store.find.by_id(number) for number in store.events.with_keys([f"subagent subagent:{key}"])] if key else []
+    return {event.call for event in found if event and event.call}
+
+
+def _of(store: SqliteStore, query: Query, name: str, values: set[str]) -> Sequence[Event]:
+    return store.find.page(replace(query, filters=((name, tuple(values), False),))) if values else ()
+
+
+def end_of(store: SqliteStore, events: Sequence[Event]) -> tuple[int, str] | None:
+    """Return when and how a session ended, as far as anybody said or the next session under its key shows."""
+    said = next((e for e in events if e.type == "session" and e.status == "succeeded"), None)
+    last = events[-1]
+    if said is not None:
+        return said.at_ms + (said.duration_ms or 0), said.summary.rpartition("; ")[2]
+    follower = store.find.next_session(last) if last.session_key else None
+    return (follower[0], f"end inferred: {follower[1]} went on in its place") if follower else None
+
+
+def origin_of(store: SqliteStore, events: Sequence[Event]) -> str:
+    """Return the session that this one goes on from, "" where nobody says (field case F17)."""
+    for event in events:
+        said = event.details if event.type == "session" and isinstance(event.details, dict) else {}
+        if said.get("continues"):
+            return str(said["continues"])
+        if said.get("copied"):
+            first = store.events.with_keys([f"message entry:{said['copied']}"])
+            found = [store.find.by_id(number) for number in sorted(first)]
+            return next((one.session for one in found if one and one.session != event.session), "")
+    return ""
