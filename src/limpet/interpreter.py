@@ -190,8 +190,12 @@ def _in_order(facts: list[Fact]) -> Iterator[list[Fact]]:
 
 def _without_copies(facts: list[Fact]) -> Iterator[list[Fact]]:
     """Yield the facts in order, those of one copied transcript entry together (a resumed session repeats them)."""
+    began: dict[str, int] = {}
+    for fact in facts:
+        began[fact.order[0]] = min(_time(fact), began.get(fact.order[0], _time(fact)))
     by_entry: dict[str, list[Fact]] = {}
-    for number, fact in enumerate(sorted(facts, key=_source_order)):
+    ordered = sorted(facts, key=lambda fact: (began[fact.order[0]], *_source_order(fact)))
+    for number, fact in enumerate(ordered):
         by_entry.setdefault(fact.entry or f"#{number}", []).append(fact)
     yield from by_entry.values()
 
