@@ -202,9 +202,8 @@ class Recorder:
             event = self._store.find.by_id(number)
             if event is None:
                 continue
-            status = interpreter.status_without_end(
-                event.type, ended=table.has_ended(event.run), restarted=table.restarted_after(event)
-            )
+            cut_off = "synthetic" in event.flags or table.restarted_after(event)
+            status = interpreter.status_without_end(event.type, ended=table.has_ended(event.run), restarted=cut_off)
             if status != event.status:
                 table.set_status(number, status)
 
