@@ -69,7 +69,7 @@ def of(store: SqliteStore, query: Query, watched: Watched) -> Coverage:
     until = min(watched.now_ms, query.until_ms if query.until_ms is not None else watched.now_ms)
     since = query.since_ms if query.since_ms is not None else started
     if started is None or since is None or until <= started:
-        return Coverage("unknown", (), watched.pending)
+        return Coverage("partial" if watched.pending else "unknown", (), watched.pending)
     gaps = tuple(gap for gap in _gaps(store, hooks, watches, watched) if _touches(gap, max(since, started), until))
     if gaps and not _any_witness(hooks, watches, max(since, started), until):
         return Coverage("blind", gaps, watched.pending)
