@@ -68,12 +68,12 @@ class Recorder:
 
         `watched` says that the batch is from a source that goes on, so that its silence would mean something.
         """
-        rejects = [self._quarantine.keep(reject, self._redactor) for reject in batch.rejects]
+        rejects = {self._quarantine.keep(reject, self._redactor) for reject in batch.rejects}
         try:
             with self._store.transaction():
                 added = self._record(batch.records)
                 self._store.state.move(key, batch.cursor)
-                self._store.state.count({"rejected": len(rejects)})
+                self._store.state.count({"rejected": self._store.state.first_seen("rejected", rejects)})
                 if watched:
                     self._store.state.watched(key, now_ms)
         except BaseException:

@@ -78,6 +78,12 @@ class State:
             else:
                 self._connection.execute(self._sql["put_cursor"], (source, item, json.dumps(value)))
 
+    def first_seen(self, source: str, items: Iterable[str]) -> int:
+        """Remember these items of a source; return how many of them were not known before."""
+        before = self._connection.total_changes()
+        self._connection.executemany(self._sql["remember_item"], [(source, item) for item in items])
+        return self._connection.total_changes() - before
+
     def count(self, counts: Mapping[str, int]) -> None:
         """Add to the plain counts."""
         self._connection.executemany(self._sql["tally"], [(name, n) for name, n in counts.items() if n])

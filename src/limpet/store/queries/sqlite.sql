@@ -96,6 +96,8 @@ UPDATE event SET status = ? WHERE id = ?
 SELECT item, value FROM cursor WHERE source = ?
 -- name: put_cursor
 INSERT OR REPLACE INTO cursor (source, item, value) VALUES (?, ?, ?)
+-- name: remember_item
+INSERT OR IGNORE INTO cursor (source, item, value) VALUES (?, ?, 'true')
 -- name: drop_cursor
 DELETE FROM cursor WHERE source = ? AND item = ?
 -- name: tally
