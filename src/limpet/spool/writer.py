@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from limpet import clock, jsonline
-from limpet.errors import Unavailable
+from limpet.errors import BadInput, Unavailable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,10 @@ class Writer:
         self._lock = threading.Lock()
 
     def append(self, hook: str, event: Json, ctx: Json) -> str:
-        """Append one event and return its id once it would survive a power cut. Raises Unavailable where it cannot."""
+        """Append one event and return its id once it would survive a power cut.
+
+        Raises Unavailable where it cannot be written, BadInput where it is too large to be read again.
+        """
         with self._lock:
             self._after_fork()
             line_id = clock.uuid7()
@@ -49,8 +52,15 @@ class Writer:
                 "ctx": ctx,
                 "event": event,
             }
+            content = jsonline.dump(line) + b"\n"
+            if len(content) > jsonline.MAX_LINE:
+                raise BadInput(
+                    f"The event has {len(content):,} bytes; at most {jsonline.MAX_LINE:,} can be kept.",
+                    "Log a part of it, or the name of a file that holds it.",
+                    "too_large",
+                )
             try:
-                self._write(jsonline.dump(line) + b"\n")
+                self._write(content)
             except OSError as error:
                 raise Unavailable(
                     f"The event could not be written to {self.folder}: {error.strerror}.",
