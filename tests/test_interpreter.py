@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from story import Story, cut, stories
 
 from limpet.model import Batch, Query
 from limpet.quarantine import Quarantine
 from limpet.recorder import Recorder
 from limpet.redact import Redactor
 from limpet.store.sqlite import SqliteStore
+from story import Story, cut, stories
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -18,18 +18,14 @@ JSON = st.recursive(
 )
 WILD = st.recursive(
     st.none() | st.floats() | st.integers() | st.text(st.characters(codec=None)),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters(codec=None)), inner, max_size=4)
-    ),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters(codec=None)), inner, max_size=4),
     max_leaves=20,
 )
 
 
 def nested(depth: int, inner: str = "1") -> bytes:
     """Return a line whose part `deep` goes down that many levels, with keys on both sides of it."""
-    return (
-        '{"before":"KEPT1","deep":' + '{"a":' * depth + inner + "}" * depth + ',"after":"KEPT2"}\r\n'
-    ).encode()
+    return ('{"before":"KEPT1","deep":' + '{"a":' * depth + inner + "}" * depth + ',"after":"KEPT2"}\r\n').encode()
 
 
 def reading(raw: bytes) -> tuple[str, object]:

@@ -95,14 +95,14 @@ def test_a_full_disk_under_the_spool_is_silent_for_the_agent_and_loud_in_status(
         told = plugin.append(300)
         assert told["dropped"] > 0
         status, said = limpet(state, "status")
-        assert (5, True) == (status, "No space left" in said["sentence"]), said
+        assert (status, "No space left" in said["sentence"]) == (5, True), said
         filler.unlink()
         after = plugin.append(1)
         assert told["dropped"] == after["dropped"]
         assert plugin.end() == ""
         _, recent = limpet(state, "recent", "--type", "gap")
         assert [f"{told['dropped']} events could not be recorded: ENOSPC"] == [e["summary"] for e in recent["events"]]
-        assert [] == limpet(state, "verify")[1]["faults"]
+        assert limpet(state, "verify")[1]["faults"] == []
 
 
 def test_a_read_only_disk_under_the_spool_is_loud_in_status(node: Path, tmp_path: Path) -> None:
@@ -115,11 +115,11 @@ def test_a_read_only_disk_under_the_spool_is_loud_in_status(node: Path, tmp_path
         subprocess.run(["mount", "-o", "remount,ro", str(spool)], check=True)
         assert plugin.append(2)["dropped"] >= 1
         status, said = limpet(state, "status")
-        assert (5, True) == (status, "Read-only file system" in said["sentence"]), said
+        assert (status, "Read-only file system" in said["sentence"]) == (5, True), said
         subprocess.run(["mount", "-o", "remount,rw", str(spool)], check=True)
         plugin.append(1)
         assert plugin.end() == ""
-        assert 1 == len(limpet(state, "recent", "--type", "gap")[1]["events"])
+        assert len(limpet(state, "recent", "--type", "gap")[1]["events"]) == 1
 
 
 def test_a_full_disk_under_the_database_loses_nothing(node: Path, tmp_path: Path) -> None:
@@ -134,5 +134,5 @@ def test_a_full_disk_under_the_database_loses_nothing(node: Path, tmp_path: Path
         limpet(state, "drain")
         (memory / "filler").unlink()
         assert limpet(state, "drain")[1] == {"pending_bytes": 0}
-        assert 600 == limpet(state, "recent", "--type", "cron", "--hours", "1")[1]["count"]
-        assert [] == limpet(state, "verify")[1]["faults"]
+        assert limpet(state, "recent", "--type", "cron", "--hours", "1")[1]["count"] == 600
+        assert limpet(state, "verify")[1]["faults"] == []
