@@ -85,9 +85,12 @@ class Memory:
             self.refresh()
         return self.settings.db.exists()
 
-    def refresh(self) -> None:
-        """Take in what is pending: through the sidecar where one runs, else ourselves, for at most two seconds."""
-        if not self._is_wanted():
+    def refresh(self, *, make: bool = False) -> None:
+        """Take in what is pending: through the sidecar where one runs, else ourselves, for at most two seconds.
+
+        With `make` the memory is made where there is none; a question alone makes nothing.
+        """
+        if not make and not self._is_wanted():
             return
         answer = door.ask(self.settings.socket, {"op": "drain", "seconds": DRAIN_S}, DRAIN_S + 0.5)
         if answer is not None:
@@ -97,7 +100,7 @@ class Memory:
                 self._pending = recording.drain(DRAIN_S)
 
     def _is_wanted(self) -> bool:
-        """Whether there is anything to take in or to look at: a question alone makes no folders."""
+        """Whether there is anything to take in or to look at."""
         chosen = self.settings
         return any(
             path.exists() for path in (chosen.db, chosen.spool, chosen.state / "openclaw.json", chosen.state / "agents")

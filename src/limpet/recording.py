@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 from typing import TYPE_CHECKING
@@ -148,17 +149,27 @@ def make_private(folder: Path) -> None:
 
 
 def key_of(home: Path) -> bytes:
-    """Return the key of the masks' fingerprints, made at first use; it lies beside the database, not in it."""
+    """Return the key of the masks' fingerprints, made at first use; it lies beside the database, not in it.
+
+    Raises Unavailable where it can neither be read nor made: nothing may be recorded without it.
+    """
     path = home / KEY_FILE
     try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        pass
-    make_private(home)
+        return path.read_bytes() if path.exists() else _new_key(path)
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be used: {error.strerror}.", "Check the disk and its permissions.") from error
+
+
+def _new_key(path: Path) -> bytes:
+    """Make the key, whole or not at all: of two processes that make one at once, the first one's stays."""
+    make_private(path.parent)
+    made = path.with_name(f"{path.name}.{os.getpid()}")
+    fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    except FileExistsError:
-        return path.read_bytes()
-    with os.fdopen(fd, "wb") as file:
-        file.write(clock.nonce() + clock.nonce())
+        with os.fdopen(fd, "wb") as file:
+            file.write(clock.nonce() + clock.nonce())
+        with contextlib.suppress(FileExistsError):
+            os.link(made, path)
+    finally:
+        made.unlink()
     return path.read_bytes()

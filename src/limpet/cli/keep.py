@@ -116,7 +116,7 @@ def rebuild(args: argparse.Namespace) -> int:
 def drain(args: argparse.Namespace) -> int:
     """Take in what is pending, and make the database if there is none."""
     with Memory.open(args.db) as memory:
-        memory.refresh()
+        memory.refresh(make=True)
         pending = memory.watched().pending
         output.as_json({"pending_bytes": pending}) if args.json else output.data(f"{pending:,} bytes still wait")
     return 0

@@ -10,7 +10,7 @@ import re2
 
 from limpet.errors import BadInput
 from limpet.redact.layers import MAX_LAYERS, Layer, peeled
-from limpet.redact.mask import kind_words, masks_in, outside
+from limpet.redact.mask import kind_words, masks_in, outside, whole_characters
 from limpet.redact.names import LONGEST, Named, named
 from limpet.redact.patterns import CARD, SHAPES, Shape
 from limpet.redact.phrases import LEADS, Lead, Said
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from limpet.redact.recurring import Known
 
 RANK_NAMED = 2
+GATE_MEMORY, RULE_MEMORY = 32 << 20, 8 << 20
+"""The most that RE2 may take, in bytes, for the states of the gate and of one rule; it drops old ones past it."""
+
 FIRST_LOOK = 512
 """How much of a value is read to judge it, in bytes; all of it only when it counts."""
 
@@ -54,10 +57,10 @@ class Finder:
             *(Shape(kind_words(kind), pattern, _as_told) for kind, pattern in extra),
         )
         self._rules: list[tuple[Shape | Lead, re2._Regexp]] = []
-        self._gate = re2.Set.SearchSet(_options())
+        self._gate = re2.Set.SearchSet(_options(GATE_MEMORY))
         for rule in rules:
             try:
-                self._rules.append((rule, re2.compile(rule.pattern, _options())))
+                self._rules.append((rule, re2.compile(rule.pattern, _options(RULE_MEMORY))))
                 self._gate.Add(rule.hint or rule.pattern)
             except re2.error as error:
                 raise BadInput(
@@ -84,7 +87,7 @@ class Finder:
             if rules or here:
                 while layer.depth < nth:
                     layer = layer.next()
-                finds += _placed((*self._found(peel, rules, cards), *here), layer)
+                finds += _placed((*self._found(peel, rules, cards), *here), layer, text)
         return merged(finds) if finds else finds
 
     def _peels(self, text: bytes) -> Iterator[tuple[bytes, Sequence[int]]]:
@@ -118,20 +121,20 @@ def merged(finds: Sequence[Found]) -> list[Found]:
     return whole
 
 
-def _placed(finds: Sequence[Found], layer: Layer) -> Iterator[Found]:
+def _placed(finds: Sequence[Found], layer: Layer, text: bytes) -> Iterator[Found]:
     """Yield the finds of a layer where they stand in the text given, without what masks cover already."""
     masks = masks_in(layer.text)
     for found in finds:
         for start, end in outside(masks, found.start, found.end):
             if (start, end) == (found.start, found.end) or not is_remainder(layer.text[start:end]):
-                at, to = layer.origin(start, end)
+                at, to = whole_characters(text, *layer.origin(start, end))
                 yield found._replace(start=at, end=to)
 
 
-def _options() -> re2.Options:
+def _options(memory: int) -> re2.Options:
     options = re2.Options()
     options.log_errors = False
-    options.max_mem = 64 << 20
+    options.max_mem = memory
     return options
 
 
@@ -163,7 +166,8 @@ def _after_leads(lead: Lead, pattern: re2._Regexp, text: bytes) -> Iterator[Foun
         judged = _text(text[value.start : min(value.end, value.start + LONGEST_JUDGED)])
         after = _text(text[value.end : value.end + CONTEXT])
         if lead.counts(Said(judged, says, value.quote, _text(match.group()[-LONGEST:]), after)):
-            value = read_value(text, match.span(), name, says.kind) or value
+            if value.end > match.end() + FIRST_LOOK // 2:
+                value = read_value(text, match.span(), name, says.kind) or value
             yield Found(value.start, value.end, text[value.start : value.end], says.kind, RANK_NAMED)
             past = value.end
         elif value.quote and is_placeholder(judged):

@@ -43,3 +43,11 @@ def outside(masks: Sequence[tuple[int, int]], start: int, end: int) -> Iterator[
         start = last
     if start < end:
         yield start, end
+
+
+def whole_characters(text: bytes, start: int, end: int) -> tuple[int, int]:
+    """Return a span widened to whole characters of UTF-8, which have at most three bytes after the first."""
+    for _ in range(3):
+        start -= 0 < start < len(text) and text[start] & 0xC0 == 0x80
+        end += end < len(text) and text[end] & 0xC0 == 0x80
+    return start, end

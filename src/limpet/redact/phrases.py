@@ -29,8 +29,8 @@ _SUFFIX = (
     r"|secondary|default|backup|[0-9]{1,3})){0,2}"
 )
 _ROOT_WORD = re.compile(r"(?i)passw|passphrase|secret|token|cred|cookie|auth|key")
-_NAME = rf"[A-Za-z0-9_.-]*{_ROOT}{_SUFFIX}"
-_COMMAND = r"[^\n|;&]*?[ \t]"
+_BEGINNING = r"[A-Za-z0-9_.-]*"
+_NAME = rf"{_BEGINNING}{_ROOT}{_SUFFIX}"
 _CALL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)*[(\[]")
 _MEMBER = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)+!?")
 _TYPE = re.compile(
@@ -63,8 +63,8 @@ class Lead(NamedTuple):
 
     @property
     def hint(self) -> str:
-        """The pattern and the beginning of something that may be a value."""
-        return self.pattern + self.follows
+        """What is found wherever the pattern is and a value may begin; how its name begins makes no difference."""
+        return self.pattern.replace(f"(?i)({_BEGINNING}", "(?i)(") + self.follows
 
 
 def counts_under(name: Named, value: str, *, words: bool = True) -> bool:
@@ -165,7 +165,19 @@ def _is_code(said: Said) -> bool:
     return wordy and (_MEMBER.fullmatch(said.value) is not None or _ROOT_WORD.search(said.value) is not None)
 
 
-_LOGINS = r"(?:docker|podman|helm|az|oc|skopeo|buildah|npm|twine|vault|gcloud|heroku)"
+_FLAG = "password flag"
+_COMMANDS: tuple[tuple[str, str], ...] = (
+    (r"mysql|mysqldump|mysqladmin|mysqlsh|mariadb|mariadb-dump|7za?|rar|unrar", r"-h?p"),
+    (r"sshpass|mongo|mongosh|mongodump|mongorestore", r"-p[ \t]*"),
+    (r"(?:docker|podman|helm|az|oc|skopeo|buildah|npm|heroku)[^\n|;&]*? login|twine[^\n|;&]*? upload", r"-p[ =]?"),
+    (r"redis-cli", r"-a[ \t]+"),
+    (r"ldap(?:search|modify|add|passwd|whoami|delete)", r"-w[ \t]*"),
+    (r"smbclient|rpcclient|net", r"-U[ \t]*[^\s%]+%"),
+    (r"sqlcmd|bcp|isql|osql|tsql|zip|unzip|ssh-keygen", r"-[PN][ \t]*"),
+    (r"curl|wget|http|https|xh", r"(?:-u|--user|--proxy-user|-U)[ =]?[\"']?[^\s:\"']+:"),
+)
+"""Programs, and the flag of theirs that a password follows."""
+
 LEADS: tuple[Lead, ...] = (
     Lead(rf"(?i)({_NAME})[\"'`]{{0,3}}\]?[ \t]{{0,4}}(?::=|=>|={{1,3}}|:|[ \t][|│])[ \t]{{0,8}}", _assigned),
     Lead(rf"(?i)({_NAME})[\"']\s{{0,8}},\s{{0,8}}[\"']value[\"']\s{{0,4}}:\s{{0,4}}", _assigned),
@@ -186,33 +198,19 @@ LEADS: tuple[Lead, ...] = (
     Lead(rf"(?i)<key>({_NAME})</key>\s{{0,40}}<(?:string|data)>", _element),
     Lead(r"(?i)\b(?:login|user(?:name)?)[ \t]+[^\s]+[ \t]+password[ \t]+", _argument, "password"),
     Lead(
-        r"(?i)\b(?:identified\s{1,8}by|(?:with|set)\s{1,8}(?:encrypted\s{1,8})?password|password)\s{1,8}(?:by\s|=\s?|to\s)?",
+        r"(?i)\b(?:identified\s{1,8}by|(?:with|set)\s{1,8}(?:encrypted\s{1,8})?password|password)\s{1,8}"
+        r"(?:by\s|=\s?|to\s)?",
         _quoted,
         "password",
     ),
-    Lead(rf"\b(?:mysql|mysqldump|mysqladmin|mysqlsh|mariadb|mariadb-dump){_COMMAND}-p", _argument, "password flag"),
-    Lead(rf"\bsshpass{_COMMAND}-p[ \t]*", _argument, "password flag"),
-    Lead(rf"\b{_LOGINS}\b[^\n|;&]*?\b(?:login|upload){_COMMAND}-p[ =]?", _argument, "password flag"),
-    Lead(rf"\bredis-cli{_COMMAND}-a[ \t]+", _argument, "password flag"),
-    Lead(rf"\b(?:mongo|mongosh|mongodump|mongorestore){_COMMAND}-p[ \t]*", _argument, "password flag"),
-    Lead(rf"\bldap(?:search|modify|add|passwd|whoami|delete){_COMMAND}-w[ \t]*", _argument, "password flag"),
-    Lead(rf"\b(?:smbclient|rpcclient|net){_COMMAND}-U[ \t]*[^\s%]+%", _argument, "password flag"),
-    Lead(rf"\b(?:sqlcmd|bcp|isql|osql|tsql){_COMMAND}-P[ \t]*", _argument, "password flag"),
-    Lead(rf"\b(?:7za?|rar|unrar){_COMMAND}-h?p", _argument, "password flag"),
-    Lead(rf"\b(?:zip|unzip){_COMMAND}-P[ \t]*", _argument, "password flag"),
-    Lead(r"\bhtpasswd[ \t]+-[A-Za-z]*b[A-Za-z]*[ \t]+[^\s]+[ \t]+[^\s]+[ \t]+", _argument, "password flag"),
-    Lead(rf"\bssh-keygen{_COMMAND}-[NP][ \t]*", _argument, "password flag"),
+    *(Lead(rf"\b(?:{names})[^\n|;&]*?[ \t]{flag}", _argument, _FLAG) for names, flag in _COMMANDS),
+    Lead(r"\bhtpasswd[ \t]+-[A-Za-z]*b[A-Za-z]*[ \t]+[^\s]+[ \t]+[^\s]+[ \t]+", _argument, _FLAG),
+    Lead(r"-pass(?:in|out)?[ \t]+pass:", _argument, _FLAG),
     Lead(
         r"\becho[ \t]+(?:-n[ \t]+)?",
         _piped,
-        "password flag",
+        _FLAG,
         r"[^\n|]*\|[^\n]*(?:sudo[ \t]+-[A-Za-z]*S|--password-stdin|\bchpasswd|--passphrase-fd|\bcryptsetup)",
-    ),
-    Lead(r"-pass(?:in|out)?[ \t]+pass:", _argument, "password flag"),
-    Lead(
-        rf"\b(?:curl|wget|http|https|xh){_COMMAND}(?:-u|--user|--proxy-user|-U)[ =]?[\"']?[^\s:\"']+:",
-        _argument,
-        "password flag",
     ),
 )
 """Every way of saying that a secret follows."""

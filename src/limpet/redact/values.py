@@ -66,7 +66,7 @@ _PATH = re.compile(
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _SCHEME = re.compile(
-    r"(?i)(?:bearer|basic|digest|token|negotiate|apikey|api-key|bot|oauth|dpop|hawk|ssws|geniekey|key"
+    r"(?ai)(?:bearer|basic|digest|token|negotiate|apikey|api-key|bot|oauth|dpop|hawk|ssws|geniekey|key"
     r"|aws4-hmac-sha256)[ \t]+"
 )
 _HUMPS = re.compile(r"[a-z]{1,24}(?:[A-Z][a-z]{2,})*|(?:[A-Z][a-z]{2,})+|[A-Z]{1,24}|[A-Z][a-z]?")
