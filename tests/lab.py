@@ -200,7 +200,11 @@ class Lab:
 
     def answers(self) -> bool:
         """Whether a sidecar answers at its socket."""
-        return door.ask(self.settings.socket, {"op": "hello"}, 1.0) is not None
+        return bool(self.asked(op="hello"))
+
+    def asked(self, **request: Any) -> Mapping[str, Any]:
+        """Return what the sidecar answers to a request, nothing where none answers."""
+        return door.ask(self.settings.socket, request, 1.0) or {}
 
 
 def raw(line: Line | bytes) -> bytes:
@@ -222,6 +226,16 @@ def call(call_id: str, at: int = 0, tool: str = "exec", begins: bool = False, **
         return hook("before_tool_call", {**event, **said}, at, **ctx)
     given = {"durationMs": 20, "result": text_result("fine"), **said}
     return hook("after_tool_call", {**event, **given}, at, **ctx)
+
+
+def numbered(
+    lines: Iterable[Line], after: int = 0, producer: str = "01970000-0000-7000-8000-00000000000a"
+) -> list[Line]:
+    """Return lines as a producer writes them, with ids and numbers."""
+    return [
+        {"v": 1, "id": f"01970000-0000-7000-9000-{n:012x}", "producer": producer, "seq": n, **line}
+        for n, line in enumerate(lines, start=after + 1)
+    ]
 
 
 def text_result(*texts: str) -> Line:

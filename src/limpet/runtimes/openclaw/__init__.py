@@ -1,1 +1,1 @@
-"""."""
+"""OpenClaw: its hooks, its transcripts, its audit ledger, its log, and its configuration."""
