@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from limpet import jsonline
@@ -46,12 +46,14 @@ def depth_of(value: object) -> int:
 
 
 @given(JSON)
+@settings(deadline=None)
 def test_what_is_dumped_is_parsed_again_unchanged(value):
     """Any plain value survives the way out and in."""
     assert jsonline.parse(jsonline.dump(value)) == value
 
 
 @given(st.binary(max_size=200))
+@settings(deadline=None)
 def test_any_bytes_give_a_value_or_one_sentence(raw):
     """No bytes make it raise anything but ValueError."""
     said, value = reading(raw)
@@ -60,6 +62,7 @@ def test_any_bytes_give_a_value_or_one_sentence(raw):
 
 
 @given(WILD)
+@settings(deadline=None)
 def test_what_is_dumped_is_strict_whatever_is_given(value):
     """Python values with NaN and half surrogate pairs come out as strict JSON in UTF-8."""
     text = jsonline.dump(value).decode("utf-8")

@@ -7,7 +7,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from limpet import jsonline, text
@@ -65,6 +65,7 @@ def test_what_spelling_needs_stays(said):
 
 
 @given(st.text(st.characters(codec=None)))
+@settings(deadline=None)
 def test_nothing_hidden_is_left_of_any_text(said):
     """Neither ESC nor C0 nor C1 nor bidi controls, whatever came in; cleaning twice changes nothing."""
     cleaned = text.clean(said)
@@ -110,6 +111,7 @@ def test_a_cut_never_goes_through_one_character_as_people_see_it(said):
 
 
 @given(st.text(st.characters(codec=None)), st.integers(1, 50))
+@settings(deadline=None)
 def test_one_line_is_one_clean_line_within_its_limit(said, limit):
     """Whatever came in."""
     line = text.one_line(said, limit)
@@ -148,6 +150,7 @@ def test_the_words_of_a_result_of_any_shape_are_found(result, words):
 
 
 @given(JSON)
+@settings(deadline=None)
 def test_no_value_makes_plain_raise(value):
     """Any JSON has its words; strings at the top are their own words."""
     assert isinstance(text.plain(value), str)
@@ -244,6 +247,7 @@ def test_what_is_no_image_is_the_same_object_as_before(value):
 
 
 @given(JSON)
+@settings(deadline=None)
 def test_taking_images_out_never_raises(value):
     """Any JSON may come."""
     assert text.without_images(value)[1] >= 0
