@@ -25,7 +25,7 @@ def limpet_add(saying: Saying) -> Sequence[Fact]:
         saying.fact(
             text.one_line(name(event.get("type")), 64) or "note", "whole", 0,
             actor="user", trust=name(event.get("trust")) or "owner",
-            summary=text.one_line(name(event.get("summary")), SUMMARY_CHARS),
+            summary=_kept(name(event.get("summary"))),
             details=event.get("details"), tags=event.get("tags"), tool=name(event.get("tool")),
             text=" ".join(text.plain(event.get(name)) for name in ("summary", "details", "tags")),
         )
@@ -81,6 +81,11 @@ def limpet_dropped(saying: Saying) -> Sequence[Fact]:
             details={"dropped": count, "until_ms": until, "source": saying.record.source},
         )
     ]  # fmt: skip
+
+
+def _kept(summary: str) -> str:
+    said = text.clean(summary)
+    return said if len(said) <= SUMMARY_CHARS else said[: SUMMARY_CHARS - 1] + "…"
 
 
 def _silent(_saying: Saying) -> Sequence[Fact]:
