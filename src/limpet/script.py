@@ -10,11 +10,10 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from limpet import clock, door, settings
+from limpet import clock, door, jsonline, settings
 from limpet.errors import Unavailable
 from limpet.spool.writer import Writer
 
@@ -66,7 +65,8 @@ def log_tool_call(
     conn: sqlite3.Connection, tool_name: str, args: Any, result: Any, session_id: str | None = None
 ) -> None:
     """Log a tool call; it is a success where `result["ok"]` says so."""
-    _append(conn, "limpet_tool_call", {"tool": tool_name, "args": args, "result": result}, session_id)
+    event = {"tool": tool_name, "args": _plain(args), "result": _plain(result)}
+    _append(conn, "limpet_tool_call", event, session_id)
 
 
 def log_error(conn: sqlite3.Connection, error_type: str, message: str, session_id: str | None = None) -> None:
@@ -81,8 +81,8 @@ def get_recent_events(
 ) -> list[tuple[Any, ...]]:
     """Return the events of the last hours as tuples of the seven columns, newest first."""
     _refresh(_settings_of(conn))
-    since = datetime.fromtimestamp(clock.now_ms() / 1000, UTC) - timedelta(hours=hours)
-    given = {"since": round(since.timestamp() * 1000) << 20, "type": event_type, "limit": limit}
+    since = max(0, clock.now_ms() - round(hours * 3_600_000))
+    given = {"since": since << 20, "type": event_type, "limit": limit}
     return conn.execute(
         f"SELECT {COLUMNS} FROM events WHERE pos >= :since AND (:type IS NULL OR event_type = :type)"  # noqa: S608 - constant
         " AND coalesce(label, '') NOT IN ('own', 'internal') ORDER BY pos DESC LIMIT :limit",
@@ -105,8 +105,22 @@ def _append(conn: sqlite3.Connection, hook: str, event: Any, session_id: str | N
     _writers[spool].append(hook, event, {"sessionId": session_id} if session_id else {})
 
 
+def _plain(value: Any, above: tuple[int, ...] = ()) -> Any:
+    """Return any Python value as JSON has it, and as its text where JSON has no word for it."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if id(value) in above or len(above) > jsonline.MAX_DEPTH:
+        return jsonline.CUT
+    inside = (*above, id(value))
+    if isinstance(value, dict):
+        return {str(key): _plain(one, inside) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(one, inside) for one in value]
+    return str(value)
+
+
 def _settings_of(conn: sqlite3.Connection) -> Settings:
-    found = _settings.get(conn)
+    found = _settings.get(conn) if isinstance(conn, Connection) else None
     if found is None:
         raise Unavailable("This connection is not one of Limpet's.", "Use the one that init_db() returns.")
     return found
