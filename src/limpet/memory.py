@@ -263,7 +263,7 @@ class Memory:
     def _recording(self) -> Iterator[Recording | None]:
         self.close()
         lock = Lock(self.settings.lock)
-        if not lock.take():
+        if not _is_taken(lock, DRAIN_S):
             yield None
             return
         try:
@@ -274,6 +274,16 @@ class Memory:
                 recording.close()
         finally:
             lock.release()
+
+
+def _is_taken(lock: Lock, seconds: float) -> bool:
+    """Take the lock: another command that is taking things in will soon be done, a sidecar will not."""
+    end = clock.monotonic_s() + seconds
+    while not lock.take():
+        if clock.monotonic_s() >= end:
+            return False
+        clock.sleep(0.02)
+    return True
 
 
 def parse_id(text: str) -> int:
