@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import logging
 import os
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from limpet.recorder import Recorder
 from limpet.redact import Redactor
 from limpet.runtimes.openclaw.runtime import OpenClaw
 from limpet.spool.reader import SpoolSource
+from limpet.store.opening import TAKEN_OVER
 from limpet.store.sqlite import SqliteStore
 from limpet.store.takeover import TakeOver
 
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
     from limpet.settings import Settings
 
 KEY_FILE = "redaction.key"
+TAKEN_OVER_SAID = """%s was the script's and is Limpet's now: every row is kept, and a backup lies at %s.
+The script's own code can no longer write to it. Replace its functions by this line:
+    from limpet import init_db, log_event, log_tool_call, log_error, get_recent_events, get_session_timeline"""
+
 SPOOL_ROUNDS = 8
 """Batches of the spool that one round takes before it looks at the other sources."""
 
@@ -93,11 +99,21 @@ class Recording:
     @classmethod
     def open(cls, settings: Settings) -> Self:
         """Open the store for writing and return the recording on it."""
-        return cls(settings, SqliteStore(settings.db, writing=True))
+        recording = cls(settings, SqliteStore(settings.db, writing=True))
+        recording._tell()
+        return recording
 
     def close(self) -> None:
         """Close the store."""
         self.store.close()
+
+    def _tell(self) -> None:
+        """Say, once, that the script's database was taken over: its own code can no longer write to it."""
+        backup = self.store.state.meta(TAKEN_OVER)
+        if backup:
+            with self.store.transaction():
+                self.store.state.put_meta(TAKEN_OVER, "")
+            logging.getLogger("limpet").warning(TAKEN_OVER_SAID, self.store.path, backup)
 
     def round(self, *, everything: bool = True) -> bool:
         """Take in what is there now, new events first; return whether there is more.

@@ -134,3 +134,4 @@ def _refresh(chosen: Settings) -> None:
     done = subprocess.run(command, env=settings.for_child(chosen), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Unavailable(f"What was logged could not be taken in: {done.stderr.strip()}", "limpet doctor")
+    sys.stderr.write(done.stderr)

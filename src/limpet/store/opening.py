@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from pathlib import Path
@@ -22,6 +23,9 @@ APPLICATION_ID = 0x4C4D5054
 SAFE_SQLITE = (3, 51, 3)
 """Older libraries can damage a WAL database (the WAL-reset bug, sqlite.org/wal.html); they never write."""
 
+TAKEN_OVER = "taken_over"
+"""The name under which the place of the script's backup is kept until its owner has been told."""
+
 BUSY_MS = 10_000
 SCRIPT_COLUMNS = ["id", "timestamp", "session_id", "event_type", "summary", "details", "tags"]
 
@@ -38,12 +42,9 @@ def open_for_writing(path: Path) -> apsw.Connection:
             "Install a newer apsw: pip install -U apsw",
         )
     _make_folder(path)
-    try:
-        connection = _connect(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
-        _prepare(connection)
+    with _opened(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE) as connection:
         _migrate(connection, path)
-    except apsw.Error as error:
-        raise explained(error, path) from error
+        _prepare(connection)
     return connection
 
 
@@ -53,17 +54,14 @@ def open_for_reading(path: Path) -> apsw.Connection:
         raise Unavailable(
             f"There is no database at {path}.", "limpet run  (or: limpet demo, to see one)", "no_database"
         )
-    try:
-        connection = _connect(path, apsw.SQLITE_OPEN_READONLY)
-        found, ours = version(connection), newest()
-    except apsw.Error as error:
-        raise explained(error, path) from error
-    if found == 0:
-        raise Unavailable(
-            f"{path} is no Limpet database yet.", "limpet status  (takes it over where it can)", "no_database"
-        )
-    if found > ours:
-        raise _newer(path, found)
+    with _opened(path, apsw.SQLITE_OPEN_READONLY) as connection:
+        found = version(connection)
+        if found == 0:
+            raise Unavailable(
+                f"{path} is no Limpet database yet.", "limpet status  (takes it over where it can)", "no_database"
+            )
+        if found > newest():
+            raise _newer(path, found)
     return connection
 
 
@@ -105,6 +103,20 @@ def is_script(connection: apsw.Connection) -> bool:
     columns = [row[0] for row in connection.execute("SELECT name FROM pragma_table_info('events')")]
     kind = connection.execute("SELECT type FROM sqlite_schema WHERE name = 'events'").fetchall()
     return kind == [("table",)] and columns[:7] == SCRIPT_COLUMNS
+
+
+@contextlib.contextmanager
+def _opened(path: Path, flags: int) -> Iterator[apsw.Connection]:
+    """Give a connection, which is closed again where what is done within fails; SQLite's errors become ours."""
+    try:
+        connection = _connect(path, flags)
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+    except apsw.Error as error:
+        raise explained(error, path) from error
 
 
 def _connect(path: Path, flags: int) -> apsw.Connection:
@@ -164,11 +176,12 @@ def _migrate(connection: apsw.Connection, path: Path) -> None:
 
 def _apply(connection: apsw.Connection, path: Path) -> None:
     found = version(connection)  # again, now that nobody else can change it
-    if found == 0 and is_script(connection):
-        _set_script_aside(connection, path)
+    copy = _set_script_aside(connection, path) if found == 0 and is_script(connection) else None
     for number, script in _scripts():
         if number > found:
             connection.execute(script)
+    if copy:
+        connection.execute("INSERT INTO meta (name, value) VALUES (?, ?)", (TAKEN_OVER, str(copy)))
     connection.pragma("application_id", APPLICATION_ID)
     connection.pragma("user_version", newest())
 
@@ -177,17 +190,21 @@ def _is_empty(connection: apsw.Connection) -> bool:
     return connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,)
 
 
-def _set_script_aside(connection: apsw.Connection, path: Path) -> None:
+def _set_script_aside(connection: apsw.Connection, path: Path) -> Path:
     """Keep the script's table under another name, until its rows are in the ledger; a copy of the file stays."""
+    for half in path.parent.glob(f"{path.name}.before-limpet-*.half"):
+        half.unlink()  # somebody was killed while writing it
     copy = path.with_name(f"{path.name}.before-limpet-{clock.now_ms()}")
+    half = copy.with_name(copy.name + ".half")
     old = os.umask(0o077)
     try:
-        with connection.backup("main", target := apsw.Connection(str(copy)), "main") as backup:
+        with contextlib.closing(apsw.Connection(str(half))) as target, target.backup("main", connection, "main") as backup:
             backup.step(-1)
-        target.close()
     finally:
         os.umask(old)
+    half.rename(copy)
     connection.execute("ALTER TABLE events RENAME TO script_events")
+    return copy
 
 
 def _newer(path: Path, found: int) -> Unavailable:
