@@ -198,8 +198,10 @@ def _set_script_aside(connection: apsw.Connection, path: Path) -> Path:
     half = copy.with_name(copy.name + ".half")
     old = os.umask(0o077)
     try:
-        with contextlib.closing(apsw.Connection(str(half))) as target, target.backup("main", connection, "main") as backup:
-            backup.step(-1)
+        with _opened(path, apsw.SQLITE_OPEN_READONLY) as source, contextlib.closing(apsw.Connection(str(half))) as target:
+            with target.backup("main", source, "main") as backup:
+                backup.step(-1)
+            source.close()
     finally:
         os.umask(old)
     half.rename(copy)
