@@ -191,21 +191,27 @@ def _is_empty(connection: apsw.Connection) -> bool:
 
 
 def _set_script_aside(connection: apsw.Connection, path: Path) -> Path:
-    """Keep the script's table under another name, until its rows are in the ledger; a copy of the file stays."""
+    """Keep the script's table under another name, until its rows are in the ledger; return the copy of the file."""
+    copy = _copy_of(path)
+    connection.execute("ALTER TABLE events RENAME TO script_events")
+    return copy
+
+
+def _copy_of(path: Path) -> Path:
+    """Copy a database, through connections of its own: one that is writing cannot be copied from."""
     for half in path.parent.glob(f"{path.name}.before-limpet-*.half"):
         half.unlink()  # somebody was killed while writing it
     copy = path.with_name(f"{path.name}.before-limpet-{clock.now_ms()}")
-    half = copy.with_name(copy.name + ".half")
+    half = copy.with_name(f"{copy.name}.half")
     old = os.umask(0o077)
     try:
-        with _opened(path, apsw.SQLITE_OPEN_READONLY) as source, contextlib.closing(apsw.Connection(str(half))) as target:
-            with target.backup("main", source, "main") as backup:
+        target = contextlib.closing(apsw.Connection(str(half)))
+        with contextlib.closing(_connect(path, apsw.SQLITE_OPEN_READONLY)) as source, target as connection:
+            with connection.backup("main", source, "main") as backup:
                 backup.step(-1)
-            source.close()
     finally:
         os.umask(old)
     half.rename(copy)
-    connection.execute("ALTER TABLE events RENAME TO script_events")
     return copy
 
 
