@@ -205,10 +205,12 @@ def _copy_of(path: Path) -> Path:
     half = copy.with_name(f"{copy.name}.half")
     old = os.umask(0o077)
     try:
-        target = contextlib.closing(apsw.Connection(str(half)))
-        with contextlib.closing(_connect(path, apsw.SQLITE_OPEN_READONLY)) as source, target as connection:
-            with connection.backup("main", source, "main") as backup:
-                backup.step(-1)
+        with (
+            contextlib.closing(_connect(path, apsw.SQLITE_OPEN_READONLY)) as source,
+            contextlib.closing(apsw.Connection(str(half))) as target,
+            target.backup("main", source, "main") as backup,
+        ):
+            backup.step(-1)
     finally:
         os.umask(old)
     half.rename(copy)
