@@ -37,9 +37,10 @@ def facts_of(record: Record) -> Sequence[Fact]:
         facts = read(saying)
     except Exception:  # noqa: BLE001 - a fault of ours must not stop the recorder; `rebuild` reads the record again
         return [_unknown(saying, "could not be read by Limpet", "misread")]
+    if all(fact.place[1] <= LAST for fact in facts):
+        return facts
     kept = [fact for fact in facts if fact.place[1] < LAST]
-    more = len(facts) - len(kept)
-    return [*kept, _unknown(saying, f"{more:,} more parts than are told", part=LAST)] if more else kept
+    return [*kept, _unknown(saying, f"{len(facts) - len(kept):,} more parts than are told", part=LAST)]
 
 
 def _unknown(saying: Saying, why: str, *flags: str, part: int = 0) -> Fact:
