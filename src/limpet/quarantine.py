@@ -4,21 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from limpet import jsonline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from limpet.model import Json, Reject
-    from limpet.redact import Redactor
 
 MOST = 10_000
 """Files that are kept; what comes after them is counted and not kept."""
 
 KEPT_BYTES = 1 << 20
+
+
+class Cleaner(Protocol):
+    """What takes secrets out; see `limpet.redact.Redactor`."""
+
+    def redact(self, value: Json, /) -> tuple[Json, Mapping[str, int]]:
+        """Return the value without secrets, and how many there were by kind."""
+        ...
+
+    def redact_text(self, said: str, /) -> tuple[str, Mapping[str, int]]:
+        """Return a text without secrets, and how many there were by kind."""
+        ...
+
+    def redact_bytes(self, content: bytes, /) -> bytes:
+        """Return bytes that are no JSON, without secrets."""
+        ...
 
 
 class Quarantine:
@@ -28,7 +43,7 @@ class Quarantine:
         """Name the folder; it is made when first needed."""
         self._folder = folder
 
-    def keep(self, reject: Reject, redactor: Redactor) -> str:
+    def keep(self, reject: Reject, redactor: Cleaner) -> str:
         """Keep a line without its secrets and return its file's name."""
         content = redactor.redact_bytes(reject.content[:KEPT_BYTES])
         reason, _ = redactor.redact_text(reject.reason)

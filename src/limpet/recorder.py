@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from limpet.model import Batch, Event, Fact
-    from limpet.quarantine import Quarantine
-    from limpet.redact import Redactor
+    from limpet.quarantine import Cleaner, Quarantine
     from limpet.runtimes.runtime import Source
     from limpet.store.sqlite import SqliteStore
 
@@ -32,7 +31,7 @@ GOODBYES = frozenset({"limpet_stop"})
 class Recorder:
     """Takes in what sources give. One at a time per database: the caller holds the lock."""
 
-    def __init__(self, store: SqliteStore, redactor: Redactor, quarantine: Quarantine) -> None:
+    def __init__(self, store: SqliteStore, redactor: Cleaner, quarantine: Quarantine) -> None:
         """Write to this store what the redactor has cleaned; unreadable lines go to quarantine."""
         self._store = store
         self._redactor = redactor

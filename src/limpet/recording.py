@@ -6,13 +6,13 @@ import contextlib
 import fcntl
 import logging
 import os
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from limpet import clock
 from limpet.errors import Unavailable
 from limpet.quarantine import Quarantine
 from limpet.recorder import Recorder
-from limpet.redact import Redactor
 from limpet.runtimes.openclaw.runtime import OpenClaw
 from limpet.spool.reader import SpoolSource
 from limpet.store.opening import TAKEN_OVER
@@ -20,10 +20,12 @@ from limpet.store.sqlite import SqliteStore
 from limpet.store.takeover import TakeOver
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from typing import Self
 
+    from limpet.model import Json
+    from limpet.redact import Redactor
     from limpet.runtimes.runtime import Source
     from limpet.settings import Settings
 
@@ -84,6 +86,32 @@ class Lock:
         return False
 
 
+class LateRedactor:
+    """The redactor, made when the first record needs it: a question that finds nothing new need not wait for it."""
+
+    def __init__(self, home: Path) -> None:
+        """Make it with the key that lies in this home."""
+        self._home = home
+
+    def redact(self, value: Json) -> tuple[Json, Mapping[str, int]]:
+        """Return the value without secrets, and how many there were by kind."""
+        return self._made.redact(value)
+
+    def redact_text(self, said: str) -> tuple[str, Mapping[str, int]]:
+        """Return a text without secrets, and how many there were by kind."""
+        return self._made.redact_text(said)
+
+    def redact_bytes(self, content: bytes) -> bytes:
+        """Return bytes that are no JSON, without secrets."""
+        return self._made.redact_bytes(content)
+
+    @cached_property
+    def _made(self) -> Redactor:
+        from limpet.redact import Redactor  # noqa: PLC0415 - its patterns take longer to load than all else
+
+        return Redactor(key_of(self._home))
+
+
 class Recording:
     """A recorder at work: made only by whoever holds the lock."""
 
@@ -91,7 +119,7 @@ class Recording:
         """Take in the sources of these settings into this store."""
         self._settings = settings
         self.store = store
-        self.recorder = Recorder(store, Redactor(key_of(settings.home)), Quarantine(settings.quarantine))
+        self.recorder = Recorder(store, LateRedactor(settings.home), Quarantine(settings.quarantine))
         self._spool = SpoolSource(settings.spool)
         self._openclaw = OpenClaw(settings.state)
         self._script = TakeOver(store.connection, settings.zone)
