@@ -167,7 +167,7 @@ STORIES = st.lists(st.sampled_from(ACTS), min_size=1, max_size=9)
 
 
 @given(STORIES, st.sampled_from([2, 60, 700, 90_000]), st.integers(0, 1 << 32), st.integers(1, 12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_any_order_any_split_any_repeats_give_the_same_events(acts: list, step_ms: int, seed: int, parts: int):
     """The events, all they say, and the chain; made anew they are the same with the same ids."""
     records = story(acts, step_ms)
@@ -188,7 +188,7 @@ def test_any_order_any_split_any_repeats_give_the_same_events(acts: list, step_m
 
 
 @given(STORIES, st.integers(0, 1 << 32))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_records_that_come_one_by_one_give_the_same_events(acts: list, seed: int):
     """Each record in a transaction of its own, backwards and at random."""
     records = story(acts, 300)
@@ -228,7 +228,7 @@ def renamed(event: dict) -> dict:
 
 
 @given(st.permutations(range(6)), st.lists(st.integers(1, 5), max_size=3, unique=True))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_any_split_over_segments_gives_the_same_records(order: list[int], cuts: list[int]):
     """Lines of one producer spread over segments in any way, read whenever, are the same records and events."""
     lines = [

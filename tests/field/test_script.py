@@ -73,10 +73,10 @@ def test_what_was_logged_is_read_at_once(running: Lab):
     assert all(row[1].endswith("Z") and row[1][10] == "T" for row in rows)
 
 
-def test_rows_are_tuples_with_rising_ids(running: Lab):
+def test_rows_are_tuples_with_rising_ids(lab: Lab):
     """Each row is a tuple; ids are numbers, larger for what came later."""
     kinds, ids = said(
-        running,
+        lab,
         "for n in range(5): log_event(conn, 'n', str(n))\nrows = get_recent_events(conn)\nshow([type(r).__name__ for r in rows])\nshow([r[0] for r in rows])",
     )
     assert kinds == ["tuple"] * 5
@@ -95,18 +95,18 @@ def test_type_limit_and_hours_narrow_it(running: Lab):
     assert (typed, limited, none, both, far) == (["8", "6", "4", "2", "0"], ["8", "7", "6"], [], ["7", "5"], 9)
 
 
-def test_fifty_are_shown_unless_more_are_asked_for(running: Lab):
+def test_fifty_are_shown_unless_more_are_asked_for(lab: Lab):
     """The default limit is the script's."""
     assert said(
-        running,
+        lab,
         "for n in range(60): log_event(conn, 'n', str(n))\nshow(len(get_recent_events(conn)))\nshow(len(get_recent_events(conn, limit=1000)))",
     ) == [50, 60]
 
 
-def test_a_timeline_is_oldest_first(running: Lab):
+def test_a_timeline_is_oldest_first(lab: Lab):
     """(timestamp, event_type, summary) of one session, in the order in which it was logged."""
     rows, unknown = said(
-        running,
+        lab,
         "for n in range(4):\n    log_event(conn, 'step', f'a{n}', session_id='s-a')\n    log_tool_call(conn, f't{n}', {}, {'ok': True}, 's-b')\n"
         "show([list(r) for r in get_session_timeline(conn, 's-a')])\nshow(get_session_timeline(conn, 's-none'))",
     )
@@ -115,10 +115,10 @@ def test_a_timeline_is_oldest_first(running: Lab):
     assert unknown == []
 
 
-def test_a_tool_call_is_a_success_where_its_result_says_so(running: Lab):
+def test_a_tool_call_is_a_success_where_its_result_says_so(lab: Lab):
     """Type, summary, details and tags as the script wrote them."""
     (rows,) = said(
-        running,
+        lab,
         "log_tool_call(conn, 'mail', {'to': 'bo'}, {'ok': True, 'id': 7}, 's-1')\nlog_tool_call(conn, 'mail', {'to': 'bo'}, {'ok': False, 'error': 'bounced'})\n"
         "log_tool_call(conn, 'mail', {}, {})\nshow([list(r) for r in get_recent_events(conn, event_type='tool_call')])",
     )
@@ -126,14 +126,14 @@ def test_a_tool_call_is_a_success_where_its_result_says_so(running: Lab):
     details = [json.loads(row[5]) for row in rows]
     assert [(d["tool"], d["success"]) for d in details] == [("mail", False), ("mail", False), ("mail", True)]
     assert [json.loads(row[6]) for row in rows] == [["tool", "mail"]] * 3
-    assert [event.status for event in running.events("tool_call")] == ["succeeded", "failed", "failed"]
-    assert [event.error for event in running.events("tool_call")] == ["", "bounced", ""]
+    assert [event.status for event in lab.events("tool_call")] == ["succeeded", "failed", "failed"]
+    assert [event.error for event in lab.events("tool_call")] == ["", "bounced", ""]
 
 
-def test_an_error_reads_as_the_script_wrote_it(running: Lab):
+def test_an_error_reads_as_the_script_wrote_it(lab: Lab):
     """Type `error`, summary `<error_type>: <message>`, details with both, tags `error`."""
     (rows,) = said(
-        running,
+        lab,
         "log_error(conn, 'Timeout', 'no answer in 30 s', 's-1')\nshow([list(r) for r in get_recent_events(conn)])",
     )
     ((_, _, session, kind, summary, details, tags),) = rows
@@ -142,7 +142,7 @@ def test_an_error_reads_as_the_script_wrote_it(running: Lab):
         {"error_type": "Timeout", "message": "no answer in 30 s"},
         ["error"],
     )
-    assert [event.summary for event in running.events(**{"is": "error"})] == ["Timeout: no answer in 30 s"]
+    assert [event.summary for event in lab.events(**{"is": "error"})] == ["Timeout: no answer in 30 s"]
 
 
 @pytest.mark.parametrize(

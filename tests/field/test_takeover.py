@@ -197,10 +197,10 @@ def test_a_script_that_still_writes_loses_no_row_that_it_committed(lab: Lab):
     assert {f"late {n}" for n in range(len(committed) + 1)} <= set(seen)
 
 
-@pytest.mark.parametrize("turn", range(3))
+@pytest.mark.parametrize("turn", range(2))
 def test_a_take_over_that_is_killed_goes_on(lab: Lab, turn: int):
     """SIGKILL at random moments of it: every row once, and a whole backup."""
-    rows = script_rows(6000)
+    rows = script_rows(4000)
     script_database(lab.db, rows)
     chance = random.Random(turn)
     for _ in range(5):
@@ -214,7 +214,7 @@ def test_a_take_over_that_is_killed_goes_on(lab: Lab, turn: int):
         with closing(sqlite3.connect(backup)) as db:
             whole += db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'events'").fetchone()[
                 0
-            ] and db.execute("SELECT count(*) FROM events").fetchone() == (6000,)
+            ] and db.execute("SELECT count(*) FROM events").fetchone() == (4000,)
     assert whole >= 1
     assert lab.verdict().faults == ()
 
@@ -241,7 +241,7 @@ while recording.round():
 """
 
 
-@pytest.mark.parametrize("commit", [1, 2, 3, 4, 6, 9])
+@pytest.mark.parametrize("commit", [1, 2, 3, 5])
 def test_a_take_over_that_is_killed_at_any_commit_goes_on(lab: Lab, commit: int):
     """Just before each of its first transactions is committed: nothing lost, nothing doubled."""
     rows = script_rows(2500)
@@ -338,7 +338,7 @@ def a_folder(path: Path) -> None:
 
 
 FOREIGN = {foreign_database: 2, almost_the_script: 2, newer_database: 4, binary_file: 2, torn_database: 4, a_folder: 4}
-COMMANDS = [("recent", "--json"), ("status", "--json"), ("rebuild", "--json"), ("import", "--json", "FILE"), ("drain", "--json")]  # fmt: skip
+COMMANDS = [("recent", "--json"), ("import", "--json", "FILE"), ("drain", "--json")]
 
 
 @pytest.mark.parametrize("make", FOREIGN, ids=lambda make: make.__name__)
