@@ -19,7 +19,7 @@ from limpet.runtimes.openclaw import setup
 from limpet.spool import reader, writer
 from limpet.store import opening
 from limpet.store.records import pages
-from limpet.store.search import SearchIndex
+from limpet.store.search import SearchIndex, path_of
 from limpet.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 DRAIN_S = 2.0
 """How long a reading command takes in what is pending before it answers."""
+
+LONGEST_ID = 18
+"""Digits of an event's number: more do not fit into SQLite's integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,8 @@ class Memory:
     def _is_wanted(self) -> bool:
         """Whether there is anything to take in or to look at."""
         chosen = self.settings
+        if not chosen.owns_spool:
+            return chosen.db.exists()
         return any(
             path.exists() for path in (chosen.db, chosen.spool, chosen.state / "openclaw.json", chosen.state / "agents")
         )
@@ -208,7 +213,7 @@ class Memory:
         """Make every event and the text index again from the ledger; return how many events there are."""
         with self.writing() as recording:
             count = recording.recorder.rebuild(progress)
-            recording.store.index.clear()
+            recording.store.empty_index()
             while recording.recorder.index():
                 pass
         return count
@@ -227,7 +232,7 @@ class Memory:
             finally:
                 index.close()
         except apsw.Error as error:
-            raise opening.explained(error, self.settings.db) from error
+            raise opening.explained(error, path_of(self.settings.db)) from error
 
     def health(self) -> coverage.Health:
         """Return whether Limpet records what it should."""
@@ -288,7 +293,6 @@ def _is_taken(lock: Lock, seconds: float) -> bool:
 
 def parse_id(text: str) -> int:
     """Return an event's number; raises BadInput for anything that is none."""
-    try:
+    if text.isascii() and text.isdigit() and len(text) <= LONGEST_ID:
         return int(text)
-    except ValueError:
-        raise BadInput(f"{text!r} is no event number.", "limpet recent  lists events with their numbers.") from None
+    raise BadInput(f"{text[:80]!r} is no event number.", "limpet recent  lists events with their numbers.")

@@ -47,13 +47,14 @@ class Quarantine:
         """Keep a line without its secrets and return its file's name."""
         content = redactor.redact_bytes(reject.content[:KEPT_BYTES])
         reason, _ = redactor.redact_text(reject.reason)
+        where, _ = redactor.redact_text(reject.where)
         name = (
             hashlib.sha256(b"\n".join((reject.where.encode(), reject.reason.encode(), content))).hexdigest()[:16]
             + ".json"
         )
         said = {
             "source": reject.source,
-            "where": reject.where,
+            "where": where,
             "reason": reason,
             "bytes": len(reject.content),
             "content": content.decode("utf-8", "backslashreplace"),

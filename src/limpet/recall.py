@@ -55,8 +55,8 @@ def _hits(store: SqliteStore, query: Query) -> tuple[Hits, Query]:
     until = LAST if query.until_ms is None else query.until_ms << 20
     wanted = [term for word in query.words if (term := tokens.asked(word))]
     unwanted = [term for word in query.without if (term := tokens.asked(word))]
-    among = store.index.matches(" AND ".join(wanted), since, until) if wanted else [] if query.words else None
-    outside = store.index.matches(" OR ".join(unwanted), since, until) if unwanted else ()
+    among = store.matches(" AND ".join(wanted), since, until) if wanted else [] if query.words else None
+    outside = store.matches(" OR ".join(unwanted), since, until) if unwanted else ()
     return Hits(among, outside), query
 
 

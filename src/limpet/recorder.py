@@ -150,7 +150,8 @@ class Recorder:
             counts[f"secret: {kind}"] += n
         kind, _ = self._redactor.redact_text(record.kind)
         stream, _ = self._redactor.redact_text(record.stream)
-        return Record(record.id, record.source, stream, record.seq, kind, body, record.arrived_ms)
+        source, _ = self._redactor.redact_text(record.source)
+        return Record(record.id, source, stream, record.seq, kind, body, record.arrived_ms)
 
     def _interpret(self, records: Sequence[Record]) -> None:
         """Make the events that these records, and every earlier record of the same things, tell of."""

@@ -171,6 +171,7 @@ class Recording:
         if not self._settings.owns_spool:
             return False
         for _ in range(SPOOL_ROUNDS):
+            self.store.check_in_place()  # before anything that a deleted file holds is deleted from the spool
             _, more = self.recorder.take(self._spool, clock.now_ms())
             if not more:
                 return False

@@ -55,9 +55,11 @@ def _link_faults(stored: Stored, before: int, previous: bytes) -> Iterator[str]:
     leaf = stored.leaf
     if stored.content is not None:
         leaf = ledger.leaf_of(stored.record, stored.content, stored.nonce or b"")
-    if leaf is None:
+    if stored.damage:
+        yield f"record {no} {stored.damage}"
+    if leaf is None and not stored.damage:
         yield f"record {no} has lost its content"
-    elif ledger.chain(previous, leaf) != stored.hash and no == before + 1:
+    elif leaf is not None and ledger.chain(previous, leaf) != stored.hash and no == before + 1:
         yield f"record {no} was changed, or stands in the wrong place"
 
 
@@ -75,5 +77,7 @@ def _event_faults(store: SqliteStore, page: list[Stored]) -> Iterator[str]:
 
 
 def _head_faults(said: str | None, no: int, digest: bytes) -> Iterator[str]:
-    if said is not None and said != f"{no} {digest.hex()}":
+    if said is None and no:
+        yield "where the last commit ended is not known any more"
+    elif said is not None and said != f"{no} {digest.hex()}":
         yield f"the ledger ends at record {no}, but its last commit ended at record {said.partition(' ')[0]}"

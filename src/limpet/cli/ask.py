@@ -13,12 +13,19 @@ from limpet.memory import Memory, parse_id
 if TYPE_CHECKING:
     import argparse
 
+MOST = 1_000_000_000
+"""The largest number that `--limit` and `--offset` take."""
+
+MOST_HOURS = 1_000_000
+"""The largest number that `--hours` takes: more than a century."""
+
 
 def ask(args: argparse.Namespace) -> int:
     """Answer a question."""
     question = " ".join(args.question)
-    if args.limit < 0:
-        raise BadInput("--limit must be more than nothing.", "limpet ask --limit 20 failed tool calls today")
+    if not 0 <= args.limit <= MOST or not 0 <= args.offset <= MOST:
+        message = f"--limit and --offset must be numbers up to {MOST:,}, and not negative."
+        raise BadInput(message, "limpet ask --limit 20 failed tool calls today")
     with Memory.open(args.db, args.tz) as memory:
         found = memory.ask(question, now_of(args, memory.settings.zone), args.limit, args.offset)
         output.answer(found, question, form="json" if args.json else "csv" if args.csv else "table")
@@ -27,8 +34,9 @@ def ask(args: argparse.Namespace) -> int:
 
 def recent(args: argparse.Namespace) -> int:
     """Show the newest events of the last hours."""
-    if args.limit < 1 or args.hours <= 0:
-        raise BadInput("--limit and --hours must be more than nothing.", "limpet recent --hours 24 --limit 50")
+    if not 1 <= args.limit <= MOST or not 0 < args.hours <= MOST_HOURS:
+        message = f"--limit must be from 1 to {MOST:,}, --hours more than 0 and at most {MOST_HOURS:,}."
+        raise BadInput(message, "limpet recent --hours 24 --limit 50")
     with Memory.open(args.db, args.tz) as memory:
         found = memory.recent(args.hours, args.type, args.limit, now_of(args, memory.settings.zone))
         output.answer(found, form="json" if args.json else "csv" if args.csv else "table")

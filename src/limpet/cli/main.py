@@ -7,6 +7,7 @@ import os
 import sys
 from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from limpet import __version__
@@ -194,8 +195,16 @@ def main(arguments: Sequence[str]) -> int:
         return LimpetError.exit_status
 
 
+def _open_what_is_closed() -> None:
+    """Put the null device in place of a standard stream that whoever started us has closed."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - open to the end
+
+
 def run() -> NoReturn:
     """Run the command that the process was started with; what it says is UTF-8 whatever the locale says."""
+    _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

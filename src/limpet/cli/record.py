@@ -37,7 +37,9 @@ def add(args: argparse.Namespace) -> int:
 
 def import_(args: argparse.Namespace) -> int:
     """Bring in files."""
-    paths = [Path(path).expanduser() for path in args.path]
+    if not all(args.path):
+        raise BadInput("A path is empty.", "limpet import --help")
+    paths = [Path(os.path.expanduser(path)) for path in args.path]  # noqa: PTH111 - leaves what nobody is called
     for path in paths:
         if not path.exists():
             raise NotFound(f"There is no file {path}.", "limpet import --help")

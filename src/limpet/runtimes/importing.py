@@ -82,8 +82,15 @@ def _files(folder: Path) -> Sequence[Path]:
     found: list[tuple[int, Path]] = []
     for place, below, names in os.walk(folder):
         below[:] = sorted(name for name in below if not name.startswith("."))
-        found += [(path.stat().st_mtime_ns, path) for name in names if (path := Path(place, name)).is_file()]
+        found += [(path.stat().st_mtime_ns, path) for name in names if _is_file(path := Path(place, name))]
     return [path for _, path in sorted(found, key=lambda item: (-item[0], item[1]))]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # not even to be looked at
+        return False
 
 
 def _batched(told: Iterable[tuple[Record | Reject, int]]) -> Iterator[Batch]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,7 +61,7 @@ class SpoolSource:
         rejects: list[Reject] = []
         room = BATCH_BYTES
         for segment in segments:
-            offset = int(cursor.get(segment.item) or 0)
+            offset = _offset(cursor, segment)
             if offset >= segment.size:
                 if segment.closed and _forget(segment):
                     moved[segment.item] = None
@@ -78,11 +79,11 @@ class SpoolSource:
 
     def pending_bytes(self, cursor: Mapping[str, Json], now_ms: int) -> int:
         """Return how many bytes wait that were not yet committed."""
-        return sum(max(0, s.size - int(cursor.get(s.item) or 0)) for s in self._segments(now_ms))
+        return sum(s.size - _offset(cursor, s) for s in self._segments(now_ms))
 
     def oldest_pending_ms(self, cursor: Mapping[str, Json], now_ms: int) -> int | None:
         """Return when the oldest waiting segment was last written, or None when nothing waits."""
-        waiting = [s.written_ms for s in self._segments(now_ms) if s.size > int(cursor.get(s.item) or 0)]
+        waiting = [s.written_ms for s in self._segments(now_ms) if s.size > _offset(cursor, s)]
         return min(waiting, default=None)
 
     def fault(self) -> str:
@@ -121,6 +122,12 @@ class SpoolSource:
         return sorted(found, key=lambda s: (-s.written_ms, s.item))
 
 
+def _offset(cursor: Mapping[str, Json], segment: Segment) -> int:
+    """Return how far a segment was read; one that is shorter than that is another file now, and read from its start."""
+    offset = int(cursor.get(segment.item) or 0)
+    return offset if offset <= segment.size else 0
+
+
 def _segments_of(folder: Path, now_ms: int) -> Iterator[Segment]:
     numbers = sorted(int(m[1]) for name in _names(folder) if (m := SEGMENT_NAME.fullmatch(name)))
     if not numbers:
@@ -130,12 +137,14 @@ def _segments_of(folder: Path, now_ms: int) -> Iterator[Segment]:
     for number in numbers:
         path = folder / f"{number}.jsonl"
         try:
-            stat = path.lstat()
+            found = path.lstat()
         except OSError:
             continue
-        written_ms = stat.st_mtime_ns // 1_000_000
+        if not stat.S_ISREG(found.st_mode):
+            continue  # no producer makes links, folders or pipes
+        written_ms = found.st_mtime_ns // 1_000_000
         closed = number != numbers[-1] or gone or written_ms < now_ms - QUIET_MS
-        yield Segment(path, f"{folder.name}/{number}", stat.st_size, written_ms, closed)
+        yield Segment(path, f"{folder.name}/{number}", found.st_size, written_ms, closed)
 
 
 def _names(folder: Path) -> Sequence[str]:

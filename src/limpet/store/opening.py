@@ -65,6 +65,15 @@ def open_for_reading(path: Path) -> apsw.Connection:
     return connection
 
 
+def place_of(path: Path) -> tuple[int, int] | None:
+    """Return which file lies there, None where none does: one that was put in its place is another."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def explained(error: apsw.Error, path: Path) -> Unavailable | BadInput:
     """Return what SQLite's error means for the user of this file."""
     if isinstance(error, apsw.NotADBError):
@@ -177,9 +186,14 @@ def _migrate(connection: apsw.Connection, path: Path) -> None:
 def _apply(connection: apsw.Connection, path: Path) -> None:
     found = version(connection)  # again, now that nobody else can change it
     copy = _set_script_aside(connection, path) if found == 0 and is_script(connection) else None
-    for number, script in _scripts():
-        if number > found:
-            connection.execute(script)
+    try:
+        for number, script in _scripts():
+            if number > found:
+                connection.execute(script)
+    except apsw.Error:
+        if copy:
+            copy.unlink()  # nothing is changed then, and a recorder tries again and again
+        raise
     if copy:
         connection.execute("INSERT INTO meta (name, value) VALUES (?, ?)", (TAKEN_OVER, str(copy)))
     connection.pragma("application_id", APPLICATION_ID)
@@ -214,6 +228,7 @@ def _copy_of(path: Path) -> Path:
     finally:
         os.umask(old)
     half.rename(copy)
+    path.chmod(0o600)  # it will hold more than the script wrote
     return copy
 
 

@@ -16,17 +16,22 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from limpet.model import Json
     from limpet.store.names import Names
 
 
 class Stored(NamedTuple):
-    """A record as it stands in the ledger, with its bytes and its link; `content` is None where it was forgotten."""
+    """A record as it stands in the ledger, with its bytes and its link.
+
+    `content` is None where it was forgotten or cannot be read; `damage` says what of it is damaged or missing.
+    """
 
     record: Record
     content: bytes | None
     nonce: bytes | None
     leaf: bytes | None
     hash: bytes
+    damage: str = ""
 
 
 class Records:
@@ -82,9 +87,12 @@ class Records:
         return [self._opened(row) for row in rows]
 
     def body(self, digest: bytes) -> str | None:
-        """Return the large text with this SHA-256, None where it is not kept any more."""
+        """Return the large text with this SHA-256, None where it is not kept any more or cannot be read."""
         row = self._connection.execute(self._sql["body"], (digest,)).fetchone()
-        return packing.decompress(row[0], bytes(row[1])).decode("utf-8") if row else None
+        try:
+            return packing.decompress(row[0], bytes(row[1])).decode("utf-8") if row else None
+        except ValueError:
+            return None
 
     def bodies(self) -> Iterator[tuple[str, str]]:
         """Yield, of every large text, the hash that it is kept under and the one that it has, as hex."""
@@ -103,14 +111,32 @@ class Records:
 
     def _opened(self, row: tuple[object, ...]) -> Stored:
         no, hexed, source, stream, seq, kind, arrived_ms, nonce, leaf, digest, codec, stored = row
-        content = None if stored is None else packing.decompress(int(codec), bytes(stored))  # type: ignore[call-overload]
-        body = None if content is None else packing.unpack(content, self.body)
+        content, body, damage = self._unpacked(None if stored is None else (int(codec), bytes(stored)))  # type: ignore[call-overload]
         record = Record(
             id=str(hexed).lower(), source=str(source), stream="" if stream == "-" else str(stream), seq=int(seq),  # type: ignore[call-overload]
             kind=str(kind), body=body, arrived_ms=int(arrived_ms), no=int(no),  # type: ignore[call-overload]
         )  # fmt: skip
         as_bytes = [None if value is None else bytes(value) for value in (nonce, leaf)]  # type: ignore[call-overload]
-        return Stored(record, content, as_bytes[0], as_bytes[1], bytes(digest))  # type: ignore[call-overload]
+        return Stored(record, content, as_bytes[0], as_bytes[1], bytes(digest), damage)  # type: ignore[call-overload]
+
+    def _unpacked(self, stored: tuple[int, bytes] | None) -> tuple[bytes | None, Json, str]:
+        """Return a record's bytes, its value, and what of it is damaged or missing."""
+        if stored is None:
+            return None, None, ""
+        lost: list[str] = []
+
+        def text_of(digest: bytes) -> str | None:
+            text = self.body(digest)
+            if text is None:
+                lost.append(digest.hex()[:16])
+            return text
+
+        try:
+            content = packing.decompress(*stored)
+            value = packing.unpack(content, text_of)
+        except ValueError as error:
+            return None, None, f"cannot be read: {error}"
+        return content, value, f"has lost the text {', '.join(lost)}" if lost else ""
 
 
 def pages(records: Records, size: int = 1000) -> Iterator[list[Stored]]:

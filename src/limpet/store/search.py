@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from limpet.store import opening, tokens
+from limpet.store.opening import place_of
 from limpet.store.sql import queries
 
 if TYPE_CHECKING:
@@ -32,10 +33,20 @@ class SearchIndex:
         self._sql = queries("search")
         self.is_new = False
         self._connection = self._opened(writing=writing)
+        self._place = place_of(self._path)
 
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
+
+    def is_in_place(self) -> bool:
+        """Whether the file that is open is still the one beside the database."""
+        return place_of(self._path) == self._place
+
+    def discard(self) -> None:
+        """Close and delete the file: one that is damaged is made anew."""
+        self.close()
+        self._discard()
 
     def update(self, positions: Iterable[int], text_of: Callable[[list[int]], Mapping[int, str]]) -> None:
         """Take in what changed at these positions; a position that no event has any more loses its text."""

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from limpet.errors import Unavailable
 from limpet.store import opening
 from limpet.store.events import EventTable
 from limpet.store.finding import Finder
 from limpet.store.names import Names
 from limpet.store.records import Records
-from limpet.store.search import SearchIndex
+from limpet.store.search import SearchIndex, path_of
 from limpet.store.sql import queries
 from limpet.store.state import State
 
@@ -31,7 +32,9 @@ class SqliteStore:
         self.path = path
         self.writing = writing
         open_it = opening.open_for_writing if writing else opening.open_for_reading
+        found = opening.place_of(path)
         self.connection = open_it(path)
+        self._place = found or opening.place_of(path)
         self._names = Names(self.connection)
         self._sql = queries("sqlite")
         self._index: SearchIndex | None = None
@@ -45,6 +48,11 @@ class SqliteStore:
         if self._index is not None:
             self._index.close()
         self.connection.close()
+
+    def check_in_place(self) -> None:
+        """Raise Unavailable where the database was deleted, or another put in its place, since it was opened."""
+        if opening.place_of(self.path) != self._place:
+            raise Unavailable(f"{self.path} was replaced or deleted.", "It is opened anew.", "replaced")
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -77,15 +85,41 @@ class SqliteStore:
 
     @property
     def index(self) -> SearchIndex:
-        """The full-text index, opened when first asked for."""
+        """The full-text index, opened when first asked for, and anew where it was replaced or deleted since."""
+        if self._index is not None and not self._index.is_in_place():
+            self._index.close()
+            self._index = None
         if self._index is None:
-            try:
+            with self._on_the_index():
                 self._index = SearchIndex(self.path, writing=self.writing)
-                if self._index.is_new:
-                    self.events.mark_all_stale()
-            except apsw.Error as error:
-                raise opening.explained(error, self.path) from error
+            if self._index.is_new:
+                self.events.mark_all_stale()
         return self._index
+
+    def matches(self, expression: str, since: int, until: int) -> list[int]:
+        """Return the positions whose text matches, newest first, in [since, until); raises Unavailable."""
+        index = self.index
+        with self._on_the_index():
+            return index.matches(expression, since, until)
+
+    def empty_index(self) -> None:
+        """Let the full-text index begin anew; one that is damaged is thrown away."""
+        try:
+            self.index.clear()
+        except apsw.CorruptError:
+            self.index.discard()
+            self._index = None
+        self.events.mark_all_stale()
+
+    @contextlib.contextmanager
+    def _on_the_index(self) -> Iterator[None]:
+        try:
+            yield
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            message = f"The full-text index {path_of(self.path)} is damaged: {error}."
+            raise Unavailable(message, "limpet rebuild  makes it anew; no event is lost.", "damaged_index") from error
+        except apsw.Error as error:
+            raise opening.explained(error, path_of(self.path)) from error
 
     def follow(self, text_of: Callable[[list[int]], Mapping[int, str]]) -> int:
         """Let the index take in one batch of what is stale, newest first; return how many positions that were."""
@@ -95,8 +129,11 @@ class SqliteStore:
             return 0
         try:
             index.update(stale, text_of)
+        except apsw.CorruptError:
+            self.empty_index()
+            return 1
         except apsw.Error as error:
-            raise opening.explained(error, self.path) from error
+            raise opening.explained(error, path_of(self.path)) from error
         with self.transaction():
             self.connection.executemany(self._sql["unmark_stale"], [(pos,) for pos in stale])
         return len(stale)

@@ -182,7 +182,8 @@ def _refusal(plugins: Any) -> str:
         return ""
     if plugins.get("enabled") is False:
         return "plugins.enabled is false"
-    return "plugins.deny names limpet" if ID in (plugins.get("deny") or ()) else ""
+    denied = plugins.get("deny")
+    return "plugins.deny names limpet" if isinstance(denied, list) and ID in denied else ""
 
 
 def _is_ours(path: Any) -> bool:
