@@ -248,7 +248,7 @@ class Memory:
             now_ms=now,
             recording=Lock(self.settings.lock).is_held(),
             plugin=setup.is_installed(self.settings.state),
-            alive=owns and spool.any_alive(),
+            alive=owns and spool.any_alive(now),
             pending=spool.pending_bytes(cursor, now) if owns else 0,
             pending_ms=spool.oldest_pending_ms(cursor, now) if owns else None,
             spool_fault=spool.fault() if owns else "",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import tomllib
+import zoneinfo
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -170,7 +171,7 @@ def _zone(
         (flag, Origin("flag", "--tz")),
         (file.get("zone"), Origin("file", "zone")),
         (openclaw_config(state).get("userTimezone"), Origin("openclaw", "agents.defaults.userTimezone")),
-        (env.get("TZ", "").lstrip(":"), Origin("environment", "TZ")),
+        (_zone_name(env.get("TZ", "")), Origin("environment", "TZ")),
         (_machine_zone(), Origin("machine", "/etc/localtime")),
     ):
         if isinstance(value, str) and value.strip():
@@ -178,6 +179,16 @@ def _zone(
             return value.strip()
     origins["zone"] = Origin("default")
     return "UTC"
+
+
+def _zone_name(said: str) -> str:
+    """Return the zone that TZ names; the other forms of POSIX (`CET-1CEST`, a path) name none, and the next one counts."""
+    name = said.removeprefix(":")
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return ""
+    return name
 
 
 def _machine_zone() -> str:

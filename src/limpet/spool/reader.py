@@ -102,9 +102,9 @@ class SpoolSource:
             return error.strerror or "it cannot be written"
         return ""
 
-    def any_alive(self) -> bool:
-        """Whether a producer other than this process may still be writing."""
-        return any(not _is_gone(folder) for folder in self._folders() if (folder / PRODUCER_FILE).exists())
+    def any_alive(self, now_ms: int) -> bool:
+        """Whether a producer still lives: its process does, or, where that cannot be seen, it wrote a while ago."""
+        return any(_is_alive(folder, now_ms) for folder in self._folders())
 
     def _folders(self) -> Sequence[Path]:
         try:
@@ -159,14 +159,32 @@ def _is_gone(folder: Path) -> bool:
 
     Only a process id of our own space says anything: a producer in another container is known by its silence alone.
     """
+    identity = _identity(folder)
+    boot = identity.get("boot")
+    if boot and boot != clock.boot_id():
+        return True
+    return _is_of_our_space(identity) and clock.process_start(identity["pid"]) != str(identity.get("start"))
+
+
+def _is_alive(folder: Path, now_ms: int) -> bool:
+    identity = _identity(folder)
+    if _is_of_our_space(identity):
+        return not _is_gone(folder)
+    times = [written for segment in _segments_of(folder, now_ms) if (written := segment.written_ms)]
+    return bool(identity) and not _is_gone(folder) and max(times, default=0) >= now_ms - QUIET_MS
+
+
+def _is_of_our_space(identity: Mapping[str, Any]) -> bool:
+    return identity.get("ns") == clock.pid_space() and isinstance(identity.get("pid"), int)
+
+
+def _identity(folder: Path) -> Mapping[str, Any]:
+    """Return what a producer said of itself, {} where that cannot be read."""
     try:
         identity = json.loads((folder / PRODUCER_FILE).read_bytes())
-        pid, start, boot, space = (identity.get(name) for name in ("pid", "start", "boot", "ns"))
-    except (OSError, ValueError, AttributeError):
-        return False
-    if boot != clock.boot_id() and boot:
-        return True
-    return space == clock.pid_space() and isinstance(pid, int) and clock.process_start(pid) != str(start)
+    except (OSError, ValueError):
+        return {}
+    return identity if isinstance(identity, dict) else {}
 
 
 def _remove_empty(folder: Path, now_ms: int) -> None:
