@@ -182,7 +182,7 @@ def _zone(
 
 
 def _zone_name(said: str) -> str:
-    """Return the zone that TZ names; the other forms of POSIX (`CET-1CEST`, a path) name none, and the next one counts."""
+    """Return the zone that TZ names, "" for the other forms of POSIX (`CET-1CEST`, a path): then the next one counts."""
     name = said.removeprefix(":")
     try:
         zoneinfo.ZoneInfo(name)
