@@ -28,7 +28,10 @@ class Settings:
     """All settings; `origins` says of each where it came from (shown by `limpet doctor`).
 
     `state` is OpenClaw's state folder, `home` is Limpet's own, `db` the database; all absolute.
-    `zone` is the user's time zone (IANA), `history` whether OpenClaw's own files are read.
+    `zone` is the user's time zone (IANA), `history` whether OpenClaw's own files are read. `note_model` is who may
+    word the daily note: `off`, `openclaw` (or the path of that program), or the address of an OpenAI-compatible
+    endpoint; `note_model_name` which model there, `note_model_key_env` the variable with the endpoint's key,
+    `note_token_budget` the most tokens of one night.
     """
 
     state: Path
@@ -36,6 +39,10 @@ class Settings:
     db: Path
     zone: str
     history: bool = True
+    note_model: str = "off"
+    note_model_name: str = ""
+    note_model_key_env: str = ""
+    note_token_budget: int = 20_000
     origins: Mapping[str, Origin] = field(default_factory=dict)
 
     @property
@@ -64,7 +71,13 @@ class Settings:
         return self.origins["db"].kind != "flag" or self.db == self.state / "memory" / "agent_memory.db"
 
 
-DEFAULTS: Mapping[str, Any] = {"history": True}
+DEFAULTS: Mapping[str, Any] = {
+    "history": True,
+    "note_model": "off",
+    "note_model_name": "",
+    "note_model_key_env": "",
+    "note_token_budget": 20_000,
+}
 
 
 def load(
@@ -84,7 +97,14 @@ def load(
     chosen_db = _db(db, env, file, state, origins)
     chosen_zone = _zone(zone, env, file, state, origins)
     rest = {name: _plain(name, file, origins) for name in DEFAULTS}
+    _check_note_model(rest["note_model"])
     return Settings(state=state, home=home, db=chosen_db, zone=chosen_zone, origins=origins, **rest)
+
+
+def secret(name: str, environment: Mapping[str, str] | None = None) -> str:
+    """Return the secret that the environment variable of this name holds, "" where there is none; it is never kept."""
+    env = os.environ if environment is None else environment
+    return env.get(name, "").strip() if name else ""
 
 
 def wants_colour(environment: Mapping[str, str] | None = None) -> bool:
@@ -209,7 +229,25 @@ def _plain(name: str, file: Mapping[str, Any], origins: dict[str, Origin]) -> An
     if type(value) is not type(default):
         raise BadInput(
             f"config.toml: {name} is {value!r}, but it must be a {type(default).__name__}.",
-            f"For example: {name} = {str(default).lower()}",
+            f"For example: {name} = {str(default).lower() if isinstance(default, (bool, int)) else repr(default)}",
         )
     origins[name] = Origin("file", name)
     return value
+
+
+def _check_note_model(value: str) -> None:
+    """Raise BadInput for a `note_model` that names nobody who could be asked."""
+    if value in ("off", "openclaw") or Path(value).is_absolute():
+        return
+    from urllib.parse import urlsplit  # noqa: PLC0415 - only where there is an address
+
+    try:
+        parts = urlsplit(value)
+        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        known = False
+    if not known:
+        raise BadInput(
+            f"config.toml: note_model is {value!r}, which is no model that can be asked.",
+            'It is "off", "openclaw", the path of that program, or an address such as "http://127.0.0.1:11434/v1".',
+        )

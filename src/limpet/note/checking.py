@@ -1,0 +1,222 @@
+"""Whether a model's wording says only what the plan says. Pure; every doubt is a refusal, for there is always a text.
+
+A text is a row of claims, each ended by the ids of the events it rests on: `The deploy failed twice [4096, 8192].`
+A claim rests on one statement of the plan. Its numbers, names, paths, times and outcomes stand there in the same
+order and without a gap, none of the statement's outcomes is left out, and its other words stand there too or say
+nothing of their own (`lexicon`). Not for asking a model; see `drafting`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from limpet import text
+from limpet.note import clause
+from limpet.note.lexicon import LINKING, NOUNS, NUMBERS, ORDER, STATUS, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from limpet.note.clause import Token
+    from limpet.note.plan import Plan
+    from limpet.note.statement import Statement
+
+MOST_CHARS = 1200
+LONGEST_RUN = 160
+"""Characters that a claim may copy from the plan in one piece."""
+
+TELLING = ("failed", "stopped", "open", "trouble")
+"""What a wording may not pass over, if it was in what the model was given."""
+
+_CITATION = re.compile(r"\[([0-9]{1,18}(?:, ?[0-9]{1,18})*)\]")
+_NOT_TEXT = re.compile(r"[`\[\]<>#|~\\{}$=^*_@\"“”]|!\[|://|www\.|mailto:|javascript:")
+_BLOCK = re.compile(r"(?m)^\s{0,3}(?:[-+*>#|=]|\d+[.)]\s|```|~~~)|^ {4}|\n\s*\n")
+_SENTENCE_END = re.compile(r"[.!?…]['’)]*\s")  # noqa: RUF001 - what people write
+_ORDERS = re.compile(
+    r"\b(?:you|your|yours|i|i'm|me|my|we|our|please|ignore|disregard|forget|remember|always|assistant|system prompt|"
+    r"instructions?|from now on|as an ai|do not|don't)\b",
+    re.IGNORECASE,
+)
+
+
+def fault(said: str, plan: Plan) -> str:
+    """Return why this text may not stand for the plan, in a few words; "" where it may.
+
+    `plan` holds the statements that the model was given, and no others.
+    """
+    return _shape_fault(said) or _claims_fault(restored(said, plan), plan)
+
+
+def restored(said: str, plan: Plan) -> str:
+    """Return the text on one line, each quotation as the plan writes it: models bend quotation marks, drop escapes."""
+    known = {_bare(found[0]): found[0] for one in plan.statements for found in clause.SPAN.finditer(one.words)}
+    return clause.SPAN.sub(lambda found: known.get(_bare(found[0]), found[0]), " ".join(said.split()))
+
+
+def _bare(span: str) -> str:
+    return span.replace("\\", "").strip('`“”" ')
+
+
+def _shape_fault(said: str) -> str:
+    if not said.strip():
+        return "it is empty"
+    if len(said) > MOST_CHARS:
+        return f"it is longer than {MOST_CHARS:,} characters"
+    if text.clean(said) != said:
+        return "it has control or hidden characters"
+    if _BLOCK.search(said.strip()):
+        return "it is more than one paragraph of plain text"
+    if _CITATION.search(clause.outside(said)) is None:
+        return "it cites no event"
+    return _markup_fault(clause.outside(said))
+
+
+def _markup_fault(unquoted: str) -> str:
+    plain = _CITATION.sub(" ", unquoted)
+    if found := _NOT_TEXT.search(plain):
+        return f"it has markup or a link: {found[0]}"
+    if found := _ORDERS.search(plain):
+        return f"it speaks to its reader: {found[0]}"
+    return ""
+
+
+def _claims_fault(said: str, plan: Plan) -> str:
+    before: Statement | None = None
+    told: list[Statement] = []
+    copied = 0
+    for words, ids in _claims(said):
+        if ids is None:
+            return "a sentence cites no event" if _letters(words) else _left_out(told, plan, copied)
+        candidates = [one for one in plan.statements if set(ids) <= {*one.events, *one.also}]
+        if not candidates:
+            return _id_fault(ids, plan)
+        faults = [_claim_fault(words, one, before, plan) for one in candidates]
+        if "" not in faults:
+            return faults[0]
+        before = candidates[faults.index("")]
+        copied += words.strip(" .,;") == before.words.strip(" .,;")
+        told.append(before)
+    raise AssertionError("the last claim has no citation")
+
+
+def _claims(said: str) -> Iterator[tuple[str, tuple[int, ...] | None]]:
+    """Yield each claim with the ids that it cites; what stands after the last citation comes with None."""
+    spans = [found.span() for found in clause.SPAN.finditer(said)]
+    words, ids, at = "", [0] * 0, 0
+    for found in _CITATION.finditer(said):
+        if any(start <= found.start() < end for start, end in spans):
+            continue
+        between = said[at : found.start()]
+        if ids and between.strip():
+            yield words, tuple(ids)
+            words, ids = "", []
+        words += between
+        ids += [int(number) for number in found[1].split(",")]
+        at = found.end()
+    yield words, tuple(ids)
+    yield said[at:], None
+
+
+def _letters(words: str) -> bool:
+    return any(char.isalnum() for char in words)
+
+
+def _id_fault(ids: Sequence[int], plan: Plan) -> str:
+    known = {number for one in plan.statements for number in (*one.events, *one.also)}
+    strange = [number for number in ids if number not in known]
+    if strange:
+        return f"it cites event {strange[0]}, which is not in the plan"
+    return f"one claim cites events that do not belong together: {', '.join(map(str, ids[:4]))}"
+
+
+def _claim_fault(words: str, about: Statement, before: Statement | None, plan: Plan) -> str:
+    words = words.strip().lstrip(".,;:!? ")
+    if not _letters(words):
+        return "a citation stands alone"
+    if _SENTENCE_END.search(clause.outside(words).strip()):
+        return "a sentence cites no event"
+    return _words_fault(words, about, before, plan)
+
+
+def _words_fault(words: str, about: Statement, before: Statement | None, plan: Plan) -> str:
+    if len(words) > LONGEST_RUN and words.strip(" .") in about.words:
+        return "it copies a long piece of the plan"
+    said = clause.tokens(_without_names(words, plan))
+    if not said:
+        return "a sentence says nothing"
+    meant = clause.tokens(about.words)
+    return _hard_fault(said, meant) or _soft_fault(said, meant, about, before)
+
+
+def _hard_fault(said: Sequence[Token], meant: Sequence[Token]) -> str:
+    ours = [token.text for token in said if token.kind != "soft"]
+    hard = [token for token in meant if token.kind != "soft"]
+    theirs = [token.text for token in hard]
+    for token in said:
+        if token.kind != "soft" and token.text not in theirs:
+            return f"it says {text.one_line(token.said, 40)}, which the events that it cites do not"
+    starts = [at for at in range(len(theirs) - len(ours) + 1) if theirs[at : at + len(ours)] == ours]
+    if not starts:
+        return "it puts numbers, names or outcomes together otherwise than the plan"
+    outcomes = [at for at, token in enumerate(hard) if token.kind == "status"]
+    if not any(all(start <= at < start + len(ours) for at in outcomes) for start in starts):
+        return "it leaves out how something went"
+    return ""
+
+
+def _soft_fault(said: Sequence[Token], meant: Sequence[Token], about: Statement, before: Statement | None) -> str:
+    known = {token.text for token in meant if token.kind == "soft"} | {stem(word) for word in NOUNS.get(about.kind, ())}
+    spans = [clause.parts(token.text) for token in meant if token.kind == "span"]
+    group: list[str] = []
+    for token in [*said, None]:
+        if token is not None and token.kind == "soft" and token.text not in known and token.text not in ORDER:
+            group.append(token.text)
+            if not any(_holds(span, group) for span in spans):
+                return f"it says {text.one_line(token.said, 40)}, which the events that it cites do not"
+        else:
+            group = []
+    late = any(token.kind == "soft" and token.said.casefold() in ORDER for token in said)
+    if late and (before is None or about.first_ms < before.first_ms):
+        return "it tells things in another order than they happened"
+    return ""
+
+
+def _holds(row: Sequence[str], group: Sequence[str]) -> bool:
+    return any(tuple(row[at : at + len(group)]) == tuple(group) for at in range(len(row) - len(group) + 1))
+
+
+def _without_names(words: str, plan: Plan) -> str:
+    """Take out the plan's own day and agent, which any claim about that one day may name."""
+    for name in _names(plan):
+        words = re.sub(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])", " ", words)
+    return words
+
+
+def _names(plan: Plan) -> Iterator[str]:
+    agent = plan.agent.casefold()
+    if len(agent) > 2 and agent.isalpha() and agent not in STATUS and agent not in NUMBERS and agent not in LINKING:
+        yield plan.agent
+    if plan.first == plan.last:
+        day = plan.first
+        yield day.isoformat()
+        yield f"{day:%A}, {day.day} {day:%B} {day.year}"
+        yield f"{day.day} {day:%B} {day.year}"
+        yield f"{day:%B} {day.day}, {day.year}"
+        yield f"{day:%A}"
+
+
+def _left_out(told: Sequence[Statement], plan: Plan, copied: int) -> str:
+    if 3 < copied == len(told):
+        return "it copies the plan"
+    for one in plan.statements:
+        if one not in told and must_be_told(one):
+            return f"it leaves out what went wrong: {', '.join(map(str, one.events[:4]))}"
+    return ""
+
+
+def must_be_told(one: Statement) -> bool:
+    """Whether a wording that was given this statement may not leave it out."""
+    return one.kind in TELLING or any(
+        token.kind == "status" and token.text in TELLING for token in clause.tokens(one.words)
+    )
