@@ -5,97 +5,38 @@ Not for how it reads (`wording`), nor for where it goes (`block`, `files`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+from limpet.note.hours import Hours
+from limpet.note.quoting import plain
+from limpet.note.statement import KINDS, Counts, Statement
+from limpet.note.tally import Tally
+from limpet.note.telling import statements_of
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from datetime import date
 
     from limpet.model import Coverage, Event
 
-KINDS = (
-    "asked",
-    "done",
-    "file",
-    "failed",
-    "blocked",
-    "open",
-    "delivered",
-    "cron",
-    "subagent",
-    "decided",
-    "added",
-    "reset",
-    "restart",
-    "heartbeat",
-)
-"""What a statement may be about, in the order in which a note tells it."""
+__all__ = ["KINDS", "Counts", "Plan", "Statement", "plan_of"]
 
+BACKGROUND = frozenset({"restart"})
+"""Alone these make no note: nothing was done."""
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Exact numbers of the span; every one counts events that began in it, Limpet's own and the gateway's inner ones out.
-
-    `sessions` are the different ones that an event names, `failed` the tool calls that failed or timed out, `recovered`
-    those of them after which a call of the same kind succeeded, `open` the calls that have no known end.
-    """
-
-    events: int = 0
-    sessions: int = 0
-    runs: int = 0
-    failed_runs: int = 0
-    calls: int = 0
-    failed: int = 0
-    recovered: int = 0
-    blocked: int = 0
-    cancelled: int = 0
-    interrupted: int = 0
-    open: int = 0
-    asked: int = 0
-    answered: int = 0
-    delivered: int = 0
-    undelivered: int = 0
-    cron: int = 0
-    failed_cron: int = 0
-    subagents: int = 0
-    model_calls: int = 0
-    failed_model_calls: int = 0
-    files: int = 0
-    added: int = 0
-    errors: int = 0
-    resets: int = 0
-    compactions: int = 0
-    restarts: int = 0
-    heartbeats: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One thing that the note says, and the events that say so.
-
-    `words` is one line of Markdown: what stands in it from outside is quoted and cannot be anything but text. `events`
-    are ids that `limpet show` opens, oldest first; where there are more than can be named, the first ones and the last
-    one; `count` is how many there really are. `first_ms` and `last_ms` are the times of the first and the last.
-    `also` are further events that it speaks of: the success by which a failure was made good.
-    """
-
-    kind: str
-    words: str
-    events: tuple[int, ...]
-    count: int = 1
-    first_ms: int = 0
-    last_ms: int = 0
-    also: tuple[int, ...] = ()
+GAPS = 6
+"""So many spans that were not seen are named; more are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Everything that the note of one agent and one span of local days will say.
 
-    `first` and `last` are its first and its last local day, `from_ms` included and `until_ms` excluded their bounds.
-    `told` are the statements that are told in words, in the order of KINDS and of time; `state` is the coverage's, and
-    `uncovered` has one line for each span that was not seen.
+    `first` and `last` are its first and its last local day, `from_ms` included and `until_ms` excluded their bounds;
+    `began_ms` and `ended_ms` are when the first and the last thing began that was more than a heartbeat, None where
+    there was none. `statements` stand in the order of KINDS. `state` is the coverage's, and `uncovered` has one line of
+    Markdown for each span that was not seen.
     """
 
     agent: str
@@ -108,15 +49,68 @@ class Plan:
     statements: tuple[Statement, ...]
     state: str = "complete"
     uncovered: tuple[str, ...] = ()
+    began_ms: int | None = None
+    ended_ms: int | None = None
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to say: no note is made of that."""
-        return not self.statements and not (self.state == "blind" and self.uncovered)
+        """Whether there is nothing to say: no note is made of that (field case F94).
+
+        A span in which Limpet was blind is worth a line, as is one of heartbeats; starts of the gateway are not.
+        """
+        told = any(one.kind not in BACKGROUND for one in self.statements)
+        return not told and not (self.state == "blind" and self.uncovered)
+
+    @property
+    def hours(self) -> Hours:
+        """The clocks of its days."""
+        return Hours.of(self.first, self.last, self.zone)
 
 
-def plan_of(  # noqa: PLR0913 - a note is of an agent and a span, in a zone
-    events: Iterable[Event], coverage: Coverage, *, first: date, last: date, zone: str, agent: str
-) -> Plan:
-    """Return what the note of these local days says; one pass over the events, oldest first, in bounded memory."""
-    raise NotImplementedError
+def plan_of(events: Iterable[Event], coverage: Coverage, *, first: date, last: date, zone: str, agent: str) -> Plan:
+    """Return what the note of these local days says, in one pass over the events, which stand oldest first.
+
+    Events outside the days' bounds are passed over. The memory it takes does not grow with the number of events, but
+    for eight bytes or so for each different session and file. Raises BadInput for a zone that does not exist.
+    """
+    hours = Hours.of(first, last, zone)
+    tally = Tally(agent)
+    for event in events:
+        if hours.from_ms <= event.at_ms < hours.until_ms:
+            tally.feed(event)
+    counts = tally.finish()
+    return Plan(
+        agent=agent,
+        first=first,
+        last=last,
+        zone=zone,
+        from_ms=hours.from_ms,
+        until_ms=hours.until_ms,
+        counts=Counts(**{field.name: counts[field.name] for field in fields(Counts)}),
+        statements=statements_of(tally, hours),
+        state=coverage.state,
+        uncovered=tuple(_uncovered(coverage, hours)),
+        began_ms=tally.first_ms,
+        ended_ms=None if tally.first_ms is None else tally.last_ms,
+    )
+
+
+def _uncovered(coverage: Coverage, hours: Hours) -> Iterator[str]:
+    """Yield what was not seen; nothing in it changes with the time at which it is asked."""
+    spans = sorted(
+        (max(gap.from_ms, hours.from_ms), min(gap.to_ms or hours.until_ms, hours.until_ms), gap.source, gap.why)
+        for gap in coverage.gaps
+    )
+    for since, until, source, why in spans[:GAPS]:
+        span = "the whole time" if (since, until) == (hours.from_ms, hours.until_ms) else _span(since, until, hours)
+        yield f"{span}: {plain(why, 160)} ({plain(source, 40)})"
+    if len(spans) > GAPS:
+        yield f"{len(spans) - GAPS:,} more spans"
+    if coverage.pending:
+        yield "more was waiting to be taken in when this was written"
+    if coverage.state == "unknown":
+        yield "nobody watched at that time: this is what was brought in later"
+
+
+def _span(since: int, until: int, hours: Hours) -> str:
+    return f"from {hours.time(since)} to {'the end' if until >= hours.until_ms else hours.time(until)}"
