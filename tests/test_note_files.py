@@ -113,17 +113,20 @@ for number in range(first, first + count):
 """
 
 REWRITER = """
-import os, sys, threading
+import os, sys, threading, time
 path, lock = sys.argv[1], threading.Lock()
 
 def append():
     for number in range(200):
         with lock, open(path, "ab", buffering=0) as file:
             file.write(f"- agent line {number}\\n".encode())
+        time.sleep(0.002)
 
 def rewrite():
     for number in range(2):
+        time.sleep(0.1)
         with lock:
+            time.sleep(0.05)
             with open(path, "rb") as file:
                 content = file.read()
             with open(path + ".agent", "wb") as file:

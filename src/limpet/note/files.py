@@ -76,9 +76,9 @@ def write(workspace: Path, name: str, change: Callable[[bytes], Merged]) -> Writ
             _check_writable(place, file, old)
             if _replaced(place, file, old, new.content):
                 changed = True
-                warning = _made_good(place, file) or warning
             else:
                 clock.sleep(PAUSE_S)
+            warning = _made_good(place, file) or warning
     raise Unavailable(f"{workspace / FOLDER / name} keeps changing.", LATER)
 
 
@@ -129,17 +129,32 @@ def _replaced(place: int, name: str, old: _Version, content: bytes) -> bool:
     beside = _beside(name, content, old.content)
     try:
         _write_beside(place, name, beside, content, old)
-        if _identity(place, name) != _of(old.about):
-            return False
         if old.about is None:
             return exchange.place(place, beside, name)
-        exchange.exchange(place, beside, name)
+        if not _exchanged(place, name, beside, old.about):
+            return False
         os.fsync(place)
     except FileNotFoundError:
         return False
     finally:
         _drop_new(place, beside, _sum(content))
     return True
+
+
+def _exchanged(place: int, name: str, beside: str, old: os.stat_result) -> bool:
+    """Let the two change places, if nobody has written since, or does now; what came in between goes back at once."""
+    fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)
+    try:
+        with folder.nobody_writing(fd) as alone:
+            if not alone or not _of(os.fstat(fd)) == _identity(place, name) == _of(old):
+                return False
+            exchange.exchange(place, beside, name)
+            if _identity(place, beside)[:2] != _of(old)[:2]:
+                exchange.exchange(place, beside, name)
+                return False
+            return True
+    finally:
+        os.close(fd)
 
 
 def _beside(name: str, new: bytes, old: bytes) -> str:
@@ -190,12 +205,19 @@ def _brought_over(place: int, name: str, beside: str, told: re.Match[str]) -> st
         raise Unavailable("A program still writes into a former version of it.", LATER)
     content = _version(place, beside).content
     if _sum(content) not in (told["new"], told["old"]) and not _is_same(place, name, beside):
-        if _sum(content[: int(told["length"])]) == told["old"]:
-            _append(place, name, content[int(told["length"]) :])
-        else:
+        known = next(_known(content, told), None)
+        if known is None:
             return _given_back(place, name, beside, told)
+        _append(place, name, content[known:])
     os.unlink(beside, dir_fd=place)
     return ""
+
+
+def _known(content: bytes, told: re.Match[str]) -> Iterator[int]:
+    """Yield how many of the first bytes are those that we wrote, or read: what follows is somebody's addition."""
+    for length, checksum in ((int(told["new_length"]), told["new"]), (int(told["length"]), told["old"])):
+        if _sum(content[:length]) == checksum:
+            yield length
 
 
 def _given_back(place: int, name: str, beside: str, told: re.Match[str]) -> str:

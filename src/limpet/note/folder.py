@@ -92,29 +92,45 @@ def _hold(place: int) -> None:
 
 
 def wait_for_writers(fd: int, seconds: float) -> bool:
-    """Wait until no process has this file, open for reading, open for writing; return False when one still has.
-
-    A read lease is given only then (fcntl(2)). It is let go at once; who would be told of that hears nothing.
-    """
+    """Wait until no process has this file, open for reading, open for writing; return False when one still has."""
     end = clock.monotonic_s() + seconds
     while (free := _lease(fd)) is False and clock.monotonic_s() < end:
         clock.sleep(PAUSE_S)
-    if free is None:
+    if free:
+        _let_go(fd)
+    elif free is None:
         clock.sleep(NO_LEASE_S)
     return free is not False
 
 
-def _lease(fd: int) -> bool | None:
-    """Return whether nobody writes the file, None where the system does not say."""
+@contextmanager
+def nobody_writing(fd: int) -> Iterator[bool]:
+    """Yield whether nobody has this file, open for reading, open for writing; who wants to meanwhile waits a moment.
+
+    Where the system cannot tell, it is taken to be so.
+    """
+    free = _lease(fd)
     try:
-        fcntl.fcntl(fd, fcntl.F_SETSIG, signal.SIGURG)  # its default is to do nothing
+        yield free is not False
+    finally:
+        if free:
+            _let_go(fd)
+
+
+def _lease(fd: int) -> bool | None:
+    """Take a read lease, which is given only where nobody writes (fcntl(2)); None where the system has none."""
+    try:
+        fcntl.fcntl(fd, fcntl.F_SETSIG, signal.SIGURG)  # who opens it then makes a signal: one that does nothing
         fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
     except OSError as error:
         return False if error.errno == errno.EAGAIN else None
     except AttributeError:
         return None  # not Linux
     return True
+
+
+def _let_go(fd: int) -> None:
+    fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
 
 
 def take_over(fd: int, place: int, name: str, old: os.stat_result | None) -> None:
