@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,7 +32,9 @@ class Settings:
     `zone` is the user's time zone (IANA), `history` whether OpenClaw's own files are read. `note_model` is who may
     word the daily note: `off`, `openclaw` (or the path of that program), or the address of an OpenAI-compatible
     endpoint; `note_model_name` which model there, `note_model_key_env` the variable with the endpoint's key,
-    `note_token_budget` the most tokens of one night.
+    `note_token_budget` the most tokens of one night. `note_nightly` is whether the sidecar writes notes, `note_at` from
+    what local time on. `workspace` is what OpenClaw's environment names as its default workspace, `workspaces` says of
+    an agent where its workspace is, whatever OpenClaw says.
     """
 
     state: Path
@@ -43,6 +46,10 @@ class Settings:
     note_model_name: str = ""
     note_model_key_env: str = ""
     note_token_budget: int = 20_000
+    note_nightly: bool = True
+    note_at: str = "03:00"
+    workspace: str = ""
+    workspaces: Mapping[str, str] = field(default_factory=dict)
     origins: Mapping[str, Origin] = field(default_factory=dict)
 
     @property
@@ -77,6 +84,9 @@ DEFAULTS: Mapping[str, Any] = {
     "note_model_name": "",
     "note_model_key_env": "",
     "note_token_budget": 20_000,
+    "note_nightly": True,
+    "note_at": "03:00",
+    "workspaces": {},
 }
 
 
@@ -98,6 +108,9 @@ def load(
     chosen_zone = _zone(zone, env, file, state, origins)
     rest = {name: _plain(name, file, origins) for name in DEFAULTS}
     _check_note_model(rest["note_model"])
+    _check_note_at(rest["note_at"])
+    rest["workspace"] = _workspace(env, origins)
+    rest["workspaces"] = _workspaces(rest["workspaces"], env)
     return Settings(state=state, home=home, db=chosen_db, zone=chosen_zone, origins=origins, **rest)
 
 
@@ -206,6 +219,28 @@ def _machine_zone() -> str:
     except OSError:
         return ""
     return target.partition("zoneinfo/")[2]
+
+
+def _workspace(env: Mapping[str, str], origins: dict[str, Origin]) -> str:
+    value = env.get("OPENCLAW_WORKSPACE_DIR", "").strip()
+    origins["workspace"] = Origin("environment", "OPENCLAW_WORKSPACE_DIR") if value else Origin("default")
+    return str(_absolute(value, env)) if value else ""
+
+
+def _workspaces(named: Mapping[str, Any], env: Mapping[str, str]) -> Mapping[str, str]:
+    for agent, folder in named.items():
+        if not isinstance(folder, str) or not folder.strip():
+            raise BadInput(
+                f"config.toml: workspaces.{agent} is {folder!r}, but it must be a folder.", 'main = "~/notes"'
+            )
+    return {agent: str(_absolute(folder.strip(), env)) for agent, folder in named.items()}
+
+
+def _check_note_at(value: str) -> None:
+    if not re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9]", value):
+        raise BadInput(
+            f"config.toml: note_at is {value!r}, but it must be a time of day.", 'For example: note_at = "03:00"'
+        )
 
 
 def openclaw_config(state: Path) -> Mapping[str, Any]:
