@@ -127,7 +127,7 @@ class _Exchange:
         if key and not secure and not _is_here(parts.hostname or ""):
             raise Unavailable(f"The model's key is not sent to {self.host} unencrypted.", "Use https in note_model.")
         kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        self._connection = kind(parts.hostname or "", parts.port, timeout=timeout_s)
+        self._connection = kind(parts.hostname or "", parts.port, timeout=2 * timeout_s)
         self._path = _completions(parts.path)
         self._key = key
         self._content = content

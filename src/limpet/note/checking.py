@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from limpet import text
 from limpet.note import clause
+from limpet.note.hours import MONTHS, WEEKDAYS
 from limpet.note.lexicon import LINKING, NOUNS, NUMBERS, ORDER, STATUS, stem
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ TELLING = ("failed", "stopped", "open", "trouble")
 _CITATION = re.compile(r"\[([0-9]{1,18}(?:, ?[0-9]{1,18})*)\]")
 _NOT_TEXT = re.compile(r"[`\[\]<>#|~\\{}$=^*_@\"“”]|!\[|://|www\.|mailto:|javascript:")
 _BLOCK = re.compile(r"(?m)^\s{0,3}(?:[-+*>#|=]|\d+[.)]\s|```|~~~)|^ {4}|\n\s*\n")
+_TIME = re.compile(r"\d{1,2}:\d\d")
 _SENTENCE_END = re.compile(r"[.!?…]['’)]*\s")  # noqa: RUF001 - what people write
 _ORDERS = re.compile(
     r"\b(?:you|your|yours|i|i'm|me|my|we|our|please|ignore|disregard|forget|remember|always|assistant|system prompt|"
@@ -50,7 +52,7 @@ def fault(said: str, plan: Plan) -> str:
 
 def restored(said: str, plan: Plan) -> str:
     """Return the text on one line, each quotation as the plan writes it: models bend quotation marks, drop escapes."""
-    known = {_bare(found[0]): found[0] for one in plan.statements for found in clause.SPAN.finditer(one.words)}
+    known = {_bare(found[0]): found[0] for one in plan.statements for found in clause.SPAN.finditer(told(one))}
     return clause.SPAN.sub(lambda found: known.get(_bare(found[0]), found[0]), " ".join(said.split()))
 
 
@@ -83,11 +85,11 @@ def _markup_fault(unquoted: str) -> str:
 
 def _claims_fault(said: str, plan: Plan) -> str:
     before: Statement | None = None
-    told: list[Statement] = []
+    done: list[Statement] = []
     copied = 0
     for words, ids in _claims(said):
         if ids is None:
-            return "a sentence cites no event" if _letters(words) else _left_out(told, plan, copied)
+            return "a sentence cites no event" if _letters(words) else _left_out(done, plan, copied)
         candidates = [one for one in plan.statements if set(ids) <= {*one.events, *one.also}]
         if not candidates:
             return _id_fault(ids, plan)
@@ -95,8 +97,8 @@ def _claims_fault(said: str, plan: Plan) -> str:
         if "" not in faults:
             return faults[0]
         before = candidates[faults.index("")]
-        copied += words.strip(" .,;") == before.words.strip(" .,;")
-        told.append(before)
+        copied += words.strip(" .,;").casefold() in (before.words.casefold(), told(before).casefold())
+        done.append(before)
     raise AssertionError("the last claim has no citation")
 
 
@@ -140,46 +142,63 @@ def _claim_fault(words: str, about: Statement, before: Statement | None, plan: P
 
 
 def _words_fault(words: str, about: Statement, before: Statement | None, plan: Plan) -> str:
-    if len(words) > LONGEST_RUN and words.strip(" .") in about.words:
+    if len(words) > LONGEST_RUN and words.strip(" .") in told(about):
         return "it copies a long piece of the plan"
     said = clause.tokens(_without_names(words, plan))
     if not said:
         return "a sentence says nothing"
-    meant = clause.tokens(about.words)
+    meant = clause.tokens(told(about))
     return _hard_fault(said, meant) or _soft_fault(said, meant, about, before)
 
 
 def _hard_fault(said: Sequence[Token], meant: Sequence[Token]) -> str:
-    ours = [token.text for token in said if token.kind != "soft"]
-    hard = [token for token in meant if token.kind != "soft"]
-    theirs = [token.text for token in hard]
+    known = {token.text for token in meant if token.kind != "soft"}
     for token in said:
-        if token.kind != "soft" and token.text not in theirs:
+        if token.kind != "soft" and token.text not in known:
             return f"it says {text.one_line(token.said, 40)}, which the events that it cites do not"
-    starts = [at for at in range(len(theirs) - len(ours) + 1) if theirs[at : at + len(ours)] == ours]
+    ours, theirs = _comparable(said, meant)
+    row = [token.text for token in theirs]
+    starts = [at for at in range(len(row) - len(ours) + 1) if row[at : at + len(ours)] == ours]
     if not starts:
         return "it puts numbers, names or outcomes together otherwise than the plan"
-    outcomes = [at for at, token in enumerate(hard) if token.kind == "status"]
+    outcomes = [at for at, token in enumerate(theirs) if token.kind == "status"]
     if not any(all(start <= at < start + len(ours) for at in outcomes) for start in starts):
         return "it leaves out how something went"
     return ""
 
 
+def _comparable(said: Sequence[Token], meant: Sequence[Token]) -> tuple[list[str], list[Token]]:
+    """Return what has to stand in the same order: all but plain words, quotations passed over, and an only time."""
+    ours = [token.text for token in said if token.kind != "soft"]
+    hard = [token for token in meant if token.kind != "soft"]
+    theirs = [token for token in hard if not token.said.startswith("“") or token.text in ours]
+    times = [token.text for token in theirs if _TIME.fullmatch(token.text)]
+    if len(times) == 1 and ours.count(times[0]) < 2:
+        return [one for one in ours if one != times[0]], [token for token in theirs if token.text != times[0]]
+    return ours, theirs
+
+
 def _soft_fault(said: Sequence[Token], meant: Sequence[Token], about: Statement, before: Statement | None) -> str:
     known = {token.text for token in meant if token.kind == "soft"} | {stem(word) for word in NOUNS.get(about.kind, ())}
-    spans = [clause.parts(token.text) for token in meant if token.kind == "span"]
+    wish, last = _wish(meant), ""
     group: list[str] = []
-    for token in [*said, None]:
-        if token is not None and token.kind == "soft" and token.text not in known and token.text not in ORDER:
-            group.append(token.text)
-            if not any(_holds(span, group) for span in spans):
-                return f"it says {text.one_line(token.said, 40)}, which the events that it cites do not"
-        else:
-            group = []
-    late = any(token.kind == "soft" and token.said.casefold() in ORDER for token in said)
+    for token in said:
+        strange = token.kind == "soft" and token.text not in known and token.said.casefold() not in ORDER
+        group = [*group, token.text] if strange else []
+        if strange and not (last == "asked" and _holds(wish, group)):
+            return f"it says {text.one_line(token.said, 40)}, which the events that it cites do not"
+        last = token.text if token.kind == "status" and token.text != "owner" else last
+    late = any(token.said.casefold() in ORDER and token.text not in known for token in said)
     if late and (before is None or about.first_ms < before.first_ms):
         return "it tells things in another order than they happened"
     return ""
+
+
+def _wish(meant: Sequence[Token]) -> tuple[str, ...]:
+    """Return the words of what somebody asked for: of all that is quoted only that may be told without its marks."""
+    after = [token for at, token in enumerate(meant) if any(one.text == "asked" for one in meant[:at])]
+    quotes = [token.said for token in after if token.said.startswith("“")]
+    return clause.parts(quotes[0]) if quotes else ()
 
 
 def _holds(row: Sequence[str], group: Sequence[str]) -> bool:
@@ -198,25 +217,26 @@ def _names(plan: Plan) -> Iterator[str]:
     if len(agent) > 2 and agent.isalpha() and agent not in STATUS and agent not in NUMBERS and agent not in LINKING:
         yield plan.agent
     if plan.first == plan.last:
-        day = plan.first
-        yield day.isoformat()
-        yield f"{day:%A}, {day.day} {day:%B} {day.year}"
-        yield f"{day.day} {day:%B} {day.year}"
-        yield f"{day:%B} {day.day}, {day.year}"
-        yield f"{day:%A}"
+        name, month = WEEKDAYS[plan.first.weekday()], MONTHS[plan.first.month - 1]
+        number, year = plan.first.day, plan.first.year
+        yield from (plan.first.isoformat(), f"{name}, {number} {month} {year}", f"{number} {month} {year}")
+        yield from (f"{month} {number}, {year}", name)
 
 
-def _left_out(told: Sequence[Statement], plan: Plan, copied: int) -> str:
-    if 3 < copied == len(told):
+def _left_out(done: Sequence[Statement], plan: Plan, copied: int) -> str:
+    if 3 < copied == len(done):
         return "it copies the plan"
     for one in plan.statements:
-        if one not in told and must_be_told(one):
+        if one not in done and must_be_told(one):
             return f"it leaves out what went wrong: {', '.join(map(str, one.events[:4]))}"
     return ""
 
 
 def must_be_told(one: Statement) -> bool:
     """Whether a wording that was given this statement may not leave it out."""
-    return one.kind in TELLING or any(
-        token.kind == "status" and token.text in TELLING for token in clause.tokens(one.words)
-    )
+    return one.kind in TELLING
+
+
+def told(one: Statement) -> str:
+    """Return the statement as a clause of which the agent is the subject, or that has one of its own."""
+    return one.words if not one.verb or one.words.startswith(one.verb) else f"{one.verb} {one.words}"

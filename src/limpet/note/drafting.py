@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from limpet import clock, settings, text
 from limpet.errors import LimpetError, Unavailable
-from limpet.note import asking, checking
+from limpet.note import asking, checking, wording
 from limpet.note.quoting import code, plain
 from limpet.note.spending import Draft, Purse
 from limpet.redact import Redactor
@@ -73,6 +73,10 @@ class Worded:
             return f"{self.text} *(Without model text: {plain(self.reason, 160)}.)*"
         return self.text
 
+    def in_a_note(self, plan: Plan) -> str:
+        """Return the paragraph for `wording.body`: a model's words stand between our totals and what was not seen."""
+        return wording.around(plan, self.marked) if self.by == "model" else self.marked
+
     @property
     def cost(self) -> str:
         """What it cost, in words."""
@@ -109,6 +113,16 @@ class Drafter:
             return self._kept(plan, paragraph, night) or self._asked(plan, paragraph, night, self._asker)
         except LimpetError as error:
             return Worded(paragraph, reason=_sentence(error))
+
+    def draft(self, plan: Plan, night: str) -> tuple[str, str]:
+        """Return the paragraph for `wording.body`, marked with who worded it, and why it is not the model, "" if it is.
+
+        Where no model is wanted both are "".
+        """
+        if self._asker is None:
+            return "", ""
+        done = self.worded(plan, wording.paragraph(plan), night)
+        return done.in_a_note(plan), done.reason
 
     def to_try_again(self, night: str) -> list[tuple[str, str]]:
         """Return (day, agent) of the notes that a model failed to word in earlier nights."""
@@ -187,7 +201,7 @@ def tokens_of(said: str) -> int:
 
 def _fact(one: Statement) -> str:
     ids = ", ".join(map(str, one.events[:3]))
-    return f"[{ids}]{' !' if checking.must_be_told(one) else ''} {' '.join(one.words.split())}"
+    return f"[{ids}]{' !' if checking.must_be_told(one) else ''} {' '.join(checking.told(one).split())}"
 
 
 def _judged(given: Plan, paragraph: str, asker: Asker, data: str) -> Worded:

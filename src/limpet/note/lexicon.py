@@ -47,14 +47,14 @@ _SAME = {
     "cancelled": "cancel cancels cancelled canceled",
     "interrupted": "interrupt interrupts interrupted interruption interruptions",
     "restarted": "restart restarts restarted",
-    "timed out": "timed timed_out timeout timeouts",
+    "timed out": "timed timed_out timeout timeouts limit limits",
     "owner": "owner owner's user user's human human's person",
     "subagent": "subagent subagents subagent's",
 }
 _ALONE = _words(
     "completed complete finished finish ended end worked works passed recovered repaired mended fixed good broke "
     "broken crashed died dead killed blocked refused denied aborted stopped cut hung open unfinished pending started "
-    "unknown unanswered answered lost missing delivered undelivered wrong reset right clean blind done"
+    "unknown unanswered answered lost missing delivered undelivered wrong began begun reset right clean blind done"
 )
 STATUS = {word: name for name, words in _SAME.items() for word in words.split()} | {word: word for word in _ALONE}
 """What a word says of how something went, or who it was; words with one meaning have one name."""

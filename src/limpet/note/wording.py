@@ -53,6 +53,12 @@ def paragraph(plan: Plan) -> str:
     return " ".join(said)
 
 
+def around(plan: Plan, words: str) -> str:
+    """Return a paragraph whose middle is `words`; its opening with the totals, and what was not seen, stay our own."""
+    unseen = f"Not everything was seen: {'; '.join(plan.uncovered)}." if plan.uncovered else ""
+    return " ".join(part for part in (f"{_opening(plan)}.", words, unseen) if part)
+
+
 def listing(plan: Plan) -> Sequence[str]:
     """Return the list below the paragraph, one Markdown item a line, each with its event ids (`[4096, 8192]`)."""
     lines = [_span_line(plan)] if plan.began_ms is not None else []
