@@ -47,7 +47,7 @@ def test_the_plans_own_words_are_taken() -> None:
         ("HACKED", "it cites no event"),
         ("I cannot help with that.", "it cites no event"),
         ("There were 7 failures.", "it cites no event"),
-        ("x" * 200_000, "it is longer than 1,200 characters"),
+        ("x" * 200_000, "it is longer than 2,000 characters"),
         (f"# The day\n\n{GOOD}", "it is more than one paragraph of plain text"),
         (f"- {GOOD}", "it is more than one paragraph of plain text"),
         (GOOD.replace(". ", ".\n* ", 1), "it is more than one paragraph of plain text"),
@@ -93,6 +93,7 @@ def test_the_plans_own_words_are_taken() -> None:
         (GOOD.replace("and do not touch", "and touch"), "it says “move the site to port 9443, and touch…, " + HERE),
         (GOOD.replace("It then ran", "Because of that it ran"), f"it says Because, {HERE}"),
         (f"{REST} Then the agent was asked by the owner {FIRST[FIRST.index('“'):]}", "it tells things in another order than they happened"),
+        (f"{GOOD} {GOOD}", "it repeats itself"),
         ("The agent fixed the login bug, booked a trip to Lisbon and had 12 failures [4096, 24576].", "one claim cites events that do not belong together: 4096, 24576"),
         ("The agent booked a trip to Lisbon [20480].", f"it says booked, {HERE}"),
     ],
@@ -146,6 +147,17 @@ def test_what_somebody_says_is_not_told_as_a_fact() -> None:
     wrote = Statement("file", "wrote `deployed-everything.txt`", (1,))
     assert fault_of("The agent moved the site to Lisbon [1].", sent) == f"it says moved, {HERE}"
     assert fault_of("The agent deployed everything [1].", wrote) == f"it says deployed, {HERE}"
+
+
+def test_a_failure_may_be_told_with_its_kind() -> None:
+    """Where the calls of one kind are told with their failures, one of these needs no sentence of its own."""
+    done = Statement("done", "ran `make` twice (once without success)", (1, 2))
+    failed = Statement("failed", "`make` failed at 10:00; a later one succeeded at 10:04", (1,), also=(2,))
+    assert checking.fault("It ran `make` twice, once without success [1, 2].", only(done, failed)) == ""
+    assert (
+        checking.fault("It wrote `a` [3].", only(Statement("file", "wrote `a`", (3,)), failed))
+        == "it leaves out what went wrong: 1"
+    )
 
 
 def test_outcomes_of_one_fact_are_not_swapped() -> None:

@@ -16,11 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab import Lab
-from limpet import settings
+from limpet import days, settings
+from limpet.cli import demo
 from limpet.errors import BadInput, Unavailable
-from limpet.note import asking, checking, drafting
+from limpet.model import Coverage
+from limpet.note import asking, checking, drafting, wording
 from limpet.note.asking import Endpoint, OpenClaw, Reply
 from limpet.note.drafting import Drafter, Worded, worded
+from limpet.note.plan import plan_of
 from limpet.note.spending import Purse
 from limpet.note.statement import Statement
 from wordings import GOOD, PARAGRAPH, PLAN, STATEMENTS, USAGE, Model, completion
@@ -67,7 +70,7 @@ BAD_TEXTS = {
     "a refusal": ("I cannot help with that.", "refused: it cites no event"),
     "a false id": (GOOD.replace("[20480]", "[99]"), "refused: it cites event 99, which is not in the plan"),
     "invented work": (f"The agent booked a trip to Lisbon [20480]. {GOOD}", "refused: it says booked"),
-    "a long text": (GOOD * 3, "refused: it is longer than 1,200 characters"),
+    "a long text": (GOOD * 5, "refused: it is longer than 2,000 characters"),
     "200 KB": ("x" * 200_000, "answered more than 65,536 bytes"),
     "nothing": ("", "answered nothing"),
     "white space": (" \n ", "answered nothing"),
@@ -220,6 +223,18 @@ def test_a_model_that_failed_is_tried_again_in_another_night(tmp_path: Path, mod
     assert Drafter(chosen).to_try_again("2026-10-28") == []
 
 
+def test_a_model_that_goes_on_failing_is_left_alone(tmp_path: Path, model: Model) -> None:
+    """After three nights the note stays as it is; a changed plan is new."""
+    chosen = configured(tmp_path, note_model=model.url)
+    model.status = 500
+    nights = [f"2026-10-{day}" for day in range(26, 30)]
+    left = []
+    for night in nights:
+        Drafter(chosen).worded(PLAN, PARAGRAPH, night)
+        left.append(Drafter(chosen).to_try_again("2026-11-01"))
+    assert left == [[("2026-10-25", "press")]] * 2 + [[]] * 2
+
+
 def test_a_night_costs_no_more_than_its_budget(tmp_path: Path, model: Model) -> None:
     """What would go over the budget is not asked; the next night has its own."""
     model.says(GOOD)
@@ -231,6 +246,44 @@ def test_a_night_costs_no_more_than_its_budget(tmp_path: Path, model: Model) -> 
     assert 1 <= len(model.asked) < len(plans)
     assert done[-1].reason == "this night's budget of 4,000 tokens is used up"
     assert Drafter(chosen).worded(plans[-1], PARAGRAPH, NEXT).by == "model"
+
+
+def test_status_tells_what_a_model_did_and_cost(tmp_path: Path, model: Model) -> None:
+    """Off says nothing; else it is who is asked, what became of the last note, why, and what its night has cost."""
+    assert drafting.report(configured(tmp_path)) is None
+    chosen = configured(tmp_path, note_model=model.url)
+    said = [drafting.report(chosen).sentence]
+    model.says(GOOD)
+    Drafter(chosen).worded(PLAN, PARAGRAPH, NIGHT)
+    said.append(drafting.report(chosen).sentence)
+    model.says("HACKED")
+    Drafter(chosen).worded(replace(PLAN, agent="other"), PARAGRAPH, NIGHT)
+    said.append(drafting.report(chosen).sentence)
+    assert said == [
+        f"{model.url} may word the notes; it was not asked yet",
+        "the note of press, 2026-10-25, was worded by ours-1; that night cost 908 of 20,000 tokens",
+        "the note of other, 2026-10-25, has no model text: the model's text was refused: it cites no event; that night cost 1,816 of 20,000 tokens",
+    ]
+
+
+def test_a_models_words_stand_between_our_own(model: Model) -> None:
+    """The totals and what was not seen are never a model's; its words are marked; without them the paragraph is ours."""
+    model.says(GOOD)
+    nine = days.at_local(PLAN.first, 9, 0, PLAN.zone)
+    plan = replace(PLAN, began_ms=nine, ended_ms=nine, uncovered=("from 10:00 to 11:00: no witness",))
+    done = worded(plan, PARAGRAPH, Endpoint(model.url))
+    said = done.in_a_note(plan)
+    assert said == f"{wording.around(plan, done.marked)}"
+    assert (
+        said.index("21 tool calls")
+        < said.index(GOOD)
+        < said.index("*(Worded by")
+        < said.index("Not everything was seen")
+    )
+    assert (
+        Worded(PARAGRAPH, reason="it is *late*").in_a_note(plan)
+        == f"{PARAGRAPH} *(Without model text: it is \\*late\\*.)*"
+    )
 
 
 def test_a_model_that_does_not_answer_costs_what_it_might_have(tmp_path: Path, model: Model) -> None:
@@ -367,3 +420,20 @@ def test_only_a_checked_text_is_ever_marked_as_a_models(model: Model) -> None:
     model.says(GOOD.replace("“", '"').replace("”", '"'))
     done = worded(PLAN, PARAGRAPH, Endpoint(model.url))
     assert (done.by, done.text, checking.fault(done.text, PLAN)) == ("model", GOOD, "")
+
+
+def test_every_statement_of_a_real_day_is_a_wording_of_itself(lab: Lab) -> None:
+    """Of the demo's day, each fact as a model is given it passes the check: the rules fit how plans are written."""
+    day = Path(demo.__file__).with_name("demo_day.jsonl").read_bytes()
+    lab.imported(lab.file("day.jsonl", [day]))
+    events = lab.events()
+    here = days.day_of(events[0].at_ms, "UTC")
+    last = days.day_of(events[-1].at_ms, "UTC")
+    plan = plan_of(events, Coverage("complete"), first=here, last=last, zone="UTC", agent="main")
+    faults = {}
+    for one in plan.statements:
+        said = f"The agent {checking.told(one)} [{one.events[0]}]."
+        faults[said] = checking.fault(said, replace(plan, statements=(one,)))
+    assert {said: why for said, why in faults.items() if why} == {}
+    assert len(faults) > 20
+    assert drafting.chosen(plan)[1] == ""

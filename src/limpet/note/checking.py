@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from limpet.note.plan import Plan
     from limpet.note.statement import Statement
 
-MOST_CHARS = 1200
+MOST_CHARS = 2000
 LONGEST_RUN = 160
 """Characters that a claim may copy from the plan in one piece."""
 
@@ -86,10 +86,12 @@ def _markup_fault(unquoted: str) -> str:
 def _claims_fault(said: str, plan: Plan) -> str:
     before: Statement | None = None
     done: list[Statement] = []
+    failures: set[int] = set()
+    heard: set[str] = set()
     copied = 0
     for words, ids in _claims(said):
         if ids is None:
-            return "a sentence cites no event" if _letters(words) else _left_out(done, plan, copied)
+            return "a sentence cites no event" if _letters(words) else _left_out(done, failures, plan, copied)
         candidates = [one for one in plan.statements if set(ids) <= {*one.events, *one.also}]
         if not candidates:
             return _id_fault(ids, plan)
@@ -98,7 +100,11 @@ def _claims_fault(said: str, plan: Plan) -> str:
             return faults[0]
         before = candidates[faults.index("")]
         copied += words.strip(" .,;").casefold() in (before.words.casefold(), told(before).casefold())
+        if (here := words.strip(" .,;:").casefold()) in heard:
+            return "it repeats itself"
+        heard.add(here)
         done.append(before)
+        failures |= set(ids) if _fails(before) else set()
     raise AssertionError("the last claim has no citation")
 
 
@@ -223,13 +229,18 @@ def _names(plan: Plan) -> Iterator[str]:
         yield from (f"{month} {number}, {year}", name)
 
 
-def _left_out(done: Sequence[Statement], plan: Plan, copied: int) -> str:
+def _left_out(done: Sequence[Statement], failures: set[int], plan: Plan, copied: int) -> str:
+    """Return which statement is missing; a failure may also be told with the other calls of its kind."""
     if 3 < copied == len(done):
         return "it copies the plan"
     for one in plan.statements:
-        if one not in done and must_be_told(one):
+        if one not in done and must_be_told(one) and not failures & set(one.events[:1]):
             return f"it leaves out what went wrong: {', '.join(map(str, one.events[:4]))}"
     return ""
+
+
+def _fails(one: Statement) -> bool:
+    return any(token.kind == "status" and token.text == "failed" for token in clause.tokens(told(one)))
 
 
 def must_be_told(one: Statement) -> bool:

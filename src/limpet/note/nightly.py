@@ -74,7 +74,7 @@ class Nightly:
         """Return the note's text: worded by a model where one is wanted and its words hold."""
         said = wording.paragraph(plan)
         done = self._drafter.worded(plan, said, days.day_of(now_ms, self._settings.zone).isoformat())
-        return wording.body(plan, done.marked)
+        return wording.body(plan, done.in_a_note(plan))
 
     def write(self, agent: str, day: date, now_ms: int) -> Outcome:
         """Write one note now, whether it is due or not; a failure is kept for `status` and comes back as an Outcome."""

@@ -25,7 +25,7 @@ class Draft:
     """One wording: of which day and agent and plan, in which night, by whom, and why not by the model.
 
     `by` is `model` or `rules`; `exact` says whether the model itself counted its tokens. A refused answer has cost its
-    tokens too.
+    tokens too. `tries` is how often it was tried.
     """
 
     day: str
@@ -39,6 +39,7 @@ class Draft:
     tokens_in: int = 0
     tokens_out: int = 0
     exact: bool = False
+    tries: int = 1
 
 
 @dataclass(frozen=True, slots=True)
