@@ -27,7 +27,8 @@ def status(args: argparse.Namespace) -> int:
             output.as_json(
                 {"ok": health.ok, "state": health.state, "sentence": health.sentence, "since": since,
                  "last_record": last,
-                 "pending_bytes": watched.pending, "lacks": list(health.lacks), "counts": counts}
+                 "pending_bytes": watched.pending, "lacks": list(health.lacks), "counts": counts,
+                 "note_model": _note_model(memory)}
             )  # fmt: skip
         else:
             parts = [
@@ -39,6 +40,8 @@ def status(args: argparse.Namespace) -> int:
             output.data(" ".join([parts[0], "; ".join(part for part in parts[1:] if part)]))
             for lack in health.lacks:
                 output.data(f"  cannot see {lack}")
+            if model := _note_model(memory):
+                output.data(f"  {model}")
             for name in ("rejected", "duplicate"):
                 if counts.get(name):
                     output.data(
@@ -46,6 +49,16 @@ def status(args: argparse.Namespace) -> int:
                         + (" (kept in quarantine)" if name == "rejected" else " records (counted once)")
                     )
     return 0 if health.ok else CheckFailed.exit_status
+
+
+def _note_model(memory: Memory) -> str | None:
+    """Return what became of the last note that a model was to word, and what it cost; None where none is wanted."""
+    if memory.settings.note_model == "off":
+        return None
+    from limpet.note import drafting  # noqa: PLC0415 - only where a model is wanted is there anything to load
+
+    report = drafting.report(memory.settings)
+    return report.sentence if report is not None else None
 
 
 def _nothing_yet(memory: Memory, *, machine: bool) -> int:
