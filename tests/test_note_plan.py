@@ -314,7 +314,7 @@ def test_what_was_not_seen_is_told_with_its_bounds() -> None:
         "from 13:00 to the end: no access (openclaw.transcripts)",
     )
     assert planned([ran(1, "make")], known=Coverage("unknown")).uncovered == (
-        "nobody watched at that time: this is what was brought in later",
+        "Limpet did not watch all of this time; of the rest it knows what was brought in later",
     )
 
 

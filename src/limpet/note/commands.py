@@ -70,6 +70,11 @@ FURTHER = frozenset(
         ("aws", "s3"),
     }
 )
+VALUED = frozenset(
+    {"-C", "-f", "--file", "--prefix", "-n", "--namespace", "--context", "-p", "--project", "-u", "--user"}
+)
+"""Options that are followed by their value, which is no use of the program."""
+
 FETCHING = frozenset({"curl", "wget", "http", "https", "xh"})
 ADDRESS = re.compile(r"https?://[^\s'\"?#]+", re.IGNORECASE)
 DEEPEST = 4
@@ -138,9 +143,11 @@ def _words(part: str) -> list[str]:
 
 
 def _without_options(words: list[str]) -> list[str]:
+    before = ""
     for number, word in enumerate(words):
-        if not word.startswith("-") and not ASSIGNMENT.fullmatch(word):
+        if not word.startswith("-") and not ASSIGNMENT.fullmatch(word) and before not in VALUED:
             return words[number:]
+        before = word
     return []
 
 

@@ -109,7 +109,7 @@ def _uncovered(coverage: Coverage, hours: Hours) -> Iterator[str]:
     if coverage.pending:
         yield "more was waiting to be taken in when this was written"
     if coverage.state == "unknown":
-        yield "nobody watched at that time: this is what was brought in later"
+        yield "Limpet did not watch all of this time; of the rest it knows what was brought in later"
 
 
 def _span(since: int, until: int, hours: Hours) -> str:

@@ -13,16 +13,10 @@ ACTIVE = re.compile(
 )
 """What Markdown, or a note-taking program, would read as more than a character: also tags, marks, bare addresses."""
 
-IN_CODE = (
-    ("`", "'"),
-    ("<!--", "<! --"),
-    ("-->", "-- >"),
-    ("--!>", "-- !>"),
-    ("[[", "[ ["),
-    ("]]", "] ]"),
-    ("](", "] ("),
+IN_CODE = re.compile(
+    r"(?<=<!)(?=--)|(?<=--)(?=!?>)|(?<=\[)(?=\[)|(?<=\])(?=\])|(?<=\])(?=\()|(?<=!)(?=\[)|(?<=\{)(?=\{)"
 )
-"""What could end a code span, or be taken for a mark or a link by a reader that knows no code spans."""
+"""Between which characters a space goes in a code span, for readers that know no code spans: marks, links."""
 
 
 def quoted(said: str, limit: int = 100) -> str:
@@ -37,7 +31,5 @@ def plain(said: str, limit: int = 100) -> str:
 
 def code(said: str, limit: int = 70) -> str:
     """Return a command, a file or a name as a code span, on one line, cut to `limit` characters."""
-    shown = text.one_line(said, limit)
-    for active, harmless in IN_CODE:
-        shown = shown.replace(active, harmless)
-    return f"`{shown or '?'}`"
+    shown = text.one_line(said, limit).replace("`", "'")
+    return f"`{IN_CODE.sub(' ', shown) or '?'}`"

@@ -23,7 +23,9 @@ IN_A_ROW = 5
 """So many things of one verb, or of one kind, are named in the paragraph; the list below it has the others."""
 
 IDS_SHOWN = 8
-FAILED_IDS_SHOWN = 60
+FAILED_IDS_SHOWN = 120
+"""So many ids of failed calls are shown in all, at least IDS_SHOWN of each statement."""
+
 TITLES = {
     "asked": "Asked",
     "done": "Done",
@@ -32,7 +34,7 @@ TITLES = {
     "stopped": "Stopped",
     "open": "Open",
     "trouble": "Trouble",
-    "delivered": "Sent",
+    "delivered": "Channels",
     "cron": "Cron",
     "subagent": "Subagents",
     "decided": "Decided",
@@ -41,28 +43,43 @@ TITLES = {
     "restart": "Gateway",
     "heartbeat": "Heartbeats",
 }
-LEFT_OUT = ("done", "file", "asked", "delivered", "subagent", "cron", "reset", "added", "open", "trouble", "stopped")
-"""Of which kinds lines are left out, in this order, when there is no room: failures never are."""
+LEFT_OUT = (
+    "done", "file", "asked", "delivered", "subagent", "cron", "reset", "added", "open", "trouble", "stopped",
+    "decided", "restart", "heartbeat", "", "failed",
+)  # fmt: skip
+"""Of which kinds lines are left out, in this order, when there is no room: those of failures last ("": not seen)."""
+
+TOLD = ("stopped", "open", "trouble", "delivered", "cron", "subagent", "decided", "added", "reset", "restart")
+KEPT = frozenset({"opening", "failed", "unseen"})
+"""Which sentences stay, however long the paragraph gets."""
+
+UNSEEN = 3
+"""So many spans that were not seen are named in the paragraph."""
 
 
 def paragraph(plan: Plan) -> str:
     """Return the note's paragraph: one line of Markdown, at most MOST_WORDS_BYTES of UTF-8."""
-    said = [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in _sentences(plan)]
-    while len(" ".join(said).encode()) > MOST_WORDS_BYTES and len(said) > 2:
-        del said[max(range(1, len(said)), key=lambda i: len(said[i]))]
-    return " ".join(said)
+    said = [(kind, f"{sentence[:1].upper()}{sentence[1:]}.") for kind, sentence in _sentences(plan)]
+    while len(" ".join(sentence for _, sentence in said).encode()) > MOST_WORDS_BYTES:
+        lesser = [number for number, (kind, _) in enumerate(said) if kind not in KEPT]
+        if not lesser:
+            break
+        del said[max(lesser, key=lambda number: len(said[number][1]))]
+    return " ".join(sentence for _, sentence in said)
 
 
 def around(plan: Plan, words: str) -> str:
     """Return a paragraph whose middle is `words`; its opening with the totals, and what was not seen, stay our own."""
-    unseen = f"Not everything was seen: {'; '.join(plan.uncovered)}." if plan.uncovered else ""
+    unseen = f"N{_unseen(plan)[1:]}." if plan.uncovered else ""
     return " ".join(part for part in (f"{_opening(plan)}.", words, unseen) if part)
 
 
 def listing(plan: Plan) -> Sequence[str]:
     """Return the list below the paragraph, one Markdown item a line, each with its event ids (`[4096, 8192]`)."""
     lines = [_span_line(plan)] if plan.began_ms is not None else []
-    lines += [_line(one) for one in plan.statements]
+    failed = sum(one.kind == "failed" for one in plan.statements)
+    most = max(IDS_SHOWN, FAILED_IDS_SHOWN // max(failed, 1))
+    lines += [_line(one, most if one.kind == "failed" else IDS_SHOWN) for one in plan.statements]
     return [*lines, *(f"- **Not seen** {line}" for line in plan.uncovered)]
 
 
@@ -85,8 +102,8 @@ def _fitting(plan: Plan, room: int) -> Sequence[str]:
     kinds += [""] * (len(lines) - len(kinds))
     gone = 0
     room -= 120
-    while sum(len(line.encode()) + 1 for line in lines) > room:
-        chosen = next((kind for kind in LEFT_OUT if kind in kinds), kinds[-1])
+    while lines and sum(len(line.encode()) + 1 for line in lines) > room:
+        chosen = next(kind for kind in LEFT_OUT if kind in kinds)
         number = len(kinds) - 1 - kinds[::-1].index(chosen)
         del kinds[number], lines[number]
         gone += 1
@@ -106,13 +123,12 @@ def _span_line(plan: Plan) -> str:
     return f"- **Time** {began}{f' to {ended}' if ended != began else ''} ({plan.zone})"
 
 
-def _line(one: Statement) -> str:
-    return f"- **{TITLES[one.kind]}** {one.words} {_ids(one)}"
+def _line(one: Statement, most: int) -> str:
+    return f"- **{TITLES[one.kind]}** {one.words} {_ids(one, most)}"
 
 
-def _ids(one: Statement) -> str:
+def _ids(one: Statement, most: int) -> str:
     """Return the ids in brackets; where not all are shown, the first ones, the last one, and how many there are."""
-    most = FAILED_IDS_SHOWN if one.kind == "failed" else IDS_SHOWN
     shown = [*one.events]
     if len(shown) > most:
         shown = [*shown[: most - 1], shown[-1]]
@@ -120,26 +136,33 @@ def _ids(one: Statement) -> str:
     return f"[{told}]" if one.count <= len(shown) or one.kind == "heartbeat" else f"[{told}; {one.count:,} in all]"
 
 
-def _sentences(plan: Plan) -> Iterator[str]:
-    """Yield the paragraph's sentences, without their full stops and capitals."""
+def _sentences(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield the paragraph's sentences, each with what it is about, without their full stops and capitals."""
     by_kind = {kind: list(group) for kind, group in groupby(plan.statements, key=attrgetter("kind"))}
-    yield _opening(plan)
+    yield "opening", _opening(plan)
     if asked := by_kind.get("asked"):
-        yield f"it was asked {_row(asked, plan.counts.asked)}"
-    deeds = [*by_kind.get("done", ()), *by_kind.get("file", ())]
-    if deeds:
-        yield f"it {_deeds(deeds)}"
-    yield from _went_wrong(plan.counts, by_kind.get("failed", []))
-    for kind in ("stopped", "open", "trouble"):
-        if found := by_kind.get(kind):
-            yield _clauses(found)
-    if sent := by_kind.get("delivered"):
-        yield f"it sent {_row(sent)}"
-    for kind in ("cron", "subagent", "decided", "added", "reset", "restart"):
+        yield "asked", f"it was asked {_row(asked, plan.counts.asked)}"
+    if deeds := [*by_kind.get("done", ()), *by_kind.get("file", ())]:
+        yield "done", f"it {_deeds(deeds)}"
+    if failed := by_kind.get("failed"):
+        yield "failed", _went_wrong(plan.counts, failed)
+    for kind in TOLD:
         if found := [one for one in by_kind.get(kind, ()) if one.brief]:
-            yield _clauses(found) if kind != "subagent" else _subagents(found)
+            yield kind, _sentence(kind, found)
     if plan.uncovered:
-        yield f"not everything was seen: {'; '.join(plan.uncovered)}"
+        yield "unseen", _unseen(plan)
+
+
+def _sentence(kind: str, found: Sequence[Statement]) -> str:
+    if kind == "delivered":
+        return f"it sent {_row(found)}"
+    return _subagents(found) if kind == "subagent" else _clauses(found)
+
+
+def _unseen(plan: Plan) -> str:
+    rest = len(plan.uncovered) - UNSEEN
+    more = [f"{rest:,} more"] if rest > 0 else []
+    return f"not everything was seen: {'; '.join([*plan.uncovered[:UNSEEN], *more])}"
 
 
 def _opening(plan: Plan) -> str:
@@ -160,11 +183,11 @@ def _opening(plan: Plan) -> str:
     return f"{when}, {name} was at work {span}{f', with {_and(parts)}' if parts else ''}"
 
 
-def _went_wrong(counts: Counts, failed: Sequence[Statement]) -> Iterator[str]:
-    if not failed:
-        return
+def _went_wrong(counts: Counts, failed: Sequence[Statement]) -> str:
     of = f"{counts.failed:,} of {counts.calls:,} tool calls failed"
-    yield f"{of}: {_row(failed)}; {_made_good(counts)}"
+    if counts.calls == 1:
+        of = "its only tool call failed"
+    return f"{of}: {_row(failed)}; {_made_good(counts)}"
 
 
 def _made_good(counts: Counts) -> str:
