@@ -102,6 +102,16 @@ def _setup(p: argparse.ArgumentParser) -> None:
     p.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
 
 
+def _setup_alone(p: argparse.ArgumentParser) -> None:
+    _setup(p)
+    p.add_argument(
+        "--note-with",
+        choices=["sidecar", "openclaw-cron"],
+        default="sidecar",
+        help="who starts the daily notes: the sidecar (default), or a job of OpenClaw's cron as well",
+    )
+
+
 def _demo(p: argparse.ArgumentParser) -> None:
     p.add_argument("--keep", metavar="FOLDER", help="leave the demo's memory in this folder")
 
@@ -112,7 +122,7 @@ COMMANDS: dict[str, Command] = {
         "record:setup",
         "install the plugin into OpenClaw and configure it",
         "limpet setup openclaw --dry-run",
-        _setup,
+        _setup_alone,
     ),
     "remove": Command("record:setup", "undo `setup`, exactly", "limpet remove openclaw", _setup),
     "demo": Command(
