@@ -277,3 +277,15 @@ def test_every_statement_of_few_failures_stands_in_the_paragraph_or_is_counted_t
         in paragraph(plan)
     )
     assert len([line for line in listing(plan) if line.startswith("- **Failed**")]) == 8
+
+
+def test_what_the_paragraph_does_not_name_it_counts() -> None:
+    """Five of each sort are named, and every other event is in a number, also of kinds that are told together."""
+    said = paragraph(planned(ran(n, f"job{n}", "failed") for n in range(1, 101)))
+    assert (
+        "ran `job1` (without success), `job2` (without success), `job3` (without success), `job4` (without success), `job5` (without success) and 95 more calls"
+        in said
+    )
+    assert "100 of 100 tool calls failed: `job1`, `job2`, `job3`, `job4`, `job5` and 95 more; none of them" in said
+    asked = paragraph(planned(message(n, f"question {n}") for n in range(1, 31)))
+    assert "“question 5” and 25 more." in asked

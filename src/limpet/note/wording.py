@@ -141,7 +141,7 @@ def _sentences(plan: Plan) -> Iterator[tuple[str, str]]:
     by_kind = {kind: list(group) for kind, group in groupby(plan.statements, key=attrgetter("kind"))}
     yield "opening", _opening(plan)
     if asked := by_kind.get("asked"):
-        yield "asked", f"it was asked {_row(asked, plan.counts.asked)}"
+        yield "asked", f"it was asked {_row(asked)}"
     if deeds := [*by_kind.get("done", ()), *by_kind.get("file", ())]:
         yield "done", f"it {_deeds(deeds)}"
     if failed := by_kind.get("failed"):
@@ -209,21 +209,22 @@ def _subagents(found: Sequence[Statement]) -> str:
 
 def _deeds(deeds: Sequence[Statement]) -> str:
     """Return what was done: each verb once, its objects in a row."""
-    rows = [f"{verb} {_row(list(group))}" for verb, group in groupby(deeds, key=attrgetter("verb"))]
+    rows = [f"{verb} {_row(list(group), 'call')}" for verb, group in groupby(deeds, key=attrgetter("verb"))]
     return "; ".join(rows)
 
 
-def _row(ones: Sequence[Statement], count: int = 0) -> str:
-    """Return things in a row, the first few of them; with `count`, how many there really are."""
-    shown = [one.brief for one in ones[:IN_A_ROW]]
-    rest = (count or len(ones)) - len(shown)
-    return _and([*shown, *([f"{rest:,} more"] if rest > 0 else [])])
+def _row(ones: Sequence[Statement], unit: str = "") -> str:
+    """Return things in a row, the first few of them, and of how many events the others tell."""
+    return _and([one.brief for one in ones[:IN_A_ROW]] + _more(ones[IN_A_ROW:], unit))
 
 
 def _clauses(ones: Sequence[Statement]) -> str:
-    shown = [one.brief for one in ones[:IN_A_ROW]]
-    rest = len(ones) - len(shown)
-    return "; ".join([*shown, *([f"{rest:,} more"] if rest > 0 else [])])
+    return "; ".join([one.brief for one in ones[:IN_A_ROW]] + _more(ones[IN_A_ROW:]))
+
+
+def _more(others: Sequence[Statement], unit: str = "") -> list[str]:
+    n = sum(one.count for one in others)
+    return [f"{n:,} more{f' {unit}' if unit else ''}{'s' if unit and n > 1 else ''}"] if n else []
 
 
 def _and(parts: Sequence[str]) -> str:
