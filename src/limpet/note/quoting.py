@@ -19,9 +19,15 @@ IN_CODE = re.compile(
 """Between which characters a space goes in a code span, for readers that know no code spans: marks, links."""
 
 
+WITHIN = str.maketrans("“”", "‘’")  # noqa: RUF001
+
+
 def quoted(said: str, limit: int = 100) -> str:
-    """Return somebody's words in quotation marks, on one line of at most `limit` characters and what escapes them."""
-    return f"“{plain(said, limit)}”"
+    """Return somebody's words in quotation marks, on one line of at most `limit` characters and what escapes them.
+
+    Such marks within them become single ones: where a quotation ends is never for the quoted to say.
+    """
+    return f"“{plain(said.translate(WITHIN), limit)}”"
 
 
 def plain(said: str, limit: int = 100) -> str:
