@@ -313,6 +313,17 @@ def test_each_agent_has_a_note_in_its_own_workspace(lab: Lab) -> None:
     ]
 
 
+def test_limpets_own_nightly_job_makes_no_note(lab: Lab) -> None:
+    """OpenClaw's cron tells of the job that starts the notes: a day with nothing else has none; another job has one."""
+    notes = Notes(lab)
+    told = {"action": "finished", "status": "ok", "runAtMs": NOON, "durationMs": 5, "summary": "written"}
+    lab.take([hook("cron_changed", {**told, "jobId": "j1", "job": {"name": "limpet-daily-note"}})])
+    assert (notes.results(), notes.files()) == ([], [])
+    lab.take([hook("cron_changed", {**told, "jobId": "j2", "job": {"name": "backup"}}, at=DAY_MS)], segment=2)
+    assert notes.results(NIGHT_MS + DAY_MS) == [("2026-06-02", "written")]
+    assert "limpet-daily-note" not in notes.text(DAY + timedelta(days=1))
+
+
 def test_two_that_look_at_once_write_one_note(notes: Notes) -> None:
     """Processes that start together: one section, and the file of one run."""
     code = """

@@ -13,6 +13,7 @@ from limpet import clock
 from limpet.errors import Unavailable
 from limpet.runtimes.foreign import ForeignDatabase
 from limpet.runtimes.openclaw import layout
+from limpet.runtimes.openclaw.workspaces import Workspaces
 from limpet.settings import for_child
 
 if TYPE_CHECKING:
@@ -56,7 +57,9 @@ def register(settings: Settings, command: Sequence[str]) -> None:
     """
     hour, minute = map(int, settings.note_at.split(":"))
     when = ["--cron", f"{minute} {hour} * * *", "--tz", settings.zone, "--exact"]
-    named = ["--name", JOB, "--declaration-key", JOB, "--description", "Limpet writes the daily notes."]
+    # OpenClaw wants an owner, and where there are several agents it guesses none; a command asks none of them anything.
+    owner = Workspaces(settings).agents()[0]
+    named = ["--name", JOB, "--declaration-key", JOB, "--description", "Limpet's daily notes", "--agent", owner]
     what = ["--command-argv", json.dumps(list(command)), *_environment(settings), "--no-deliver", "--json"]
     _openclaw(settings, "add", *when, *named, *what)
 
@@ -91,7 +94,8 @@ def _openclaw(settings: Settings, *arguments: str) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"openclaw cron {arguments[0]} did not answer: {error}.", RUNNING) from error
     if done.returncode != 0:
-        raise Unavailable(f"openclaw cron {arguments[0]} failed: {_why(done.stdout, done.stderr)}", RUNNING)
+        why = _why(done.stdout, done.stderr)
+        raise Unavailable(f"openclaw cron {arguments[0]} failed: {why}", RUNNING if "not reachable" in why else "")
 
 
 def _why(out: bytes, err: bytes) -> str:
