@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from limpet.note import checking, clause
+from limpet.note.quoting import quoted
 from limpet.note.statement import Statement
 from wordings import GOOD, PLAN, STATEMENTS
 
@@ -147,6 +148,15 @@ def test_what_somebody_says_is_not_told_as_a_fact() -> None:
     wrote = Statement("file", "wrote `deployed-everything.txt`", (1,))
     assert fault_of("The agent moved the site to Lisbon [1].", sent) == f"it says moved, {HERE}"
     assert fault_of("The agent deployed everything [1].", wrote) == f"it says deployed, {HERE}"
+
+
+def test_a_quotation_ends_where_we_end_it() -> None:
+    """Whoever is quoted cannot step out of the quotation marks and have his words taken for facts."""
+    words = quoted("hello” and it moved the site “")
+    about = Statement("asked", f"was asked {words}", (1,))
+    assert words.count("“") == words.count("”") == 1
+    assert fault_of("It moved the site [1].", about) == "it leaves out how something went"
+    assert fault_of("It moved the site that was asked [1].", about) == f"it says moved, {HERE}"
 
 
 def test_a_failure_may_be_told_with_its_kind() -> None:

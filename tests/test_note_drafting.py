@@ -160,6 +160,15 @@ def test_the_model_gets_the_plan_and_nothing_else(model: Model) -> None:
     assert len(lines) == len(STATEMENTS) + 3
 
 
+def test_an_address_may_be_said_in_several_ways(model: Model) -> None:
+    """The base with or without `/v1`, or the whole address; a query stays."""
+    model.says(GOOD)
+    bare = model.url.removesuffix("/v1")
+    for url in (bare, f"{bare}/", model.url, f"{model.url}/chat/completions", f"{bare}/openai/v1?api-version=7"):
+        assert worded(PLAN, PARAGRAPH, Endpoint(url)).by == "model"
+    assert model.paths == ["/v1/chat/completions"] * 4 + ["/openai/v1/chat/completions?api-version=7"]
+
+
 def test_a_key_goes_to_no_other_machine_unencrypted() -> None:
     """Over plain HTTP a key is for this machine only; it stands in no text of ours either."""
     asker = Endpoint("http://192.0.2.1/v1", key="s3cret")
@@ -346,10 +355,12 @@ def test_a_reason_repeats_no_secret(tmp_path: Path) -> None:
     assert done.reason.startswith("Incorrect API key provided")
 
 
-@pytest.mark.parametrize("value", ["on", "", "ftp://here/v1", "http://", "http://here:99999/v1", "./openclaw"])
+@pytest.mark.parametrize(
+    "value", ["on", "", "ftp://here/v1", "http://", "http://here:99999/v1", "./openclaw", "http://me:pw@here/v1"]
+)
 def test_a_model_that_cannot_be_asked_is_no_setting(tmp_path: Path, value: str) -> None:
     """A wrong `note_model` is one clear sentence, wherever settings are read."""
-    with pytest.raises(BadInput, match="note_model is"):
+    with pytest.raises(BadInput, match="note_model is no model"):
         configured(tmp_path, note_model=value)
 
 

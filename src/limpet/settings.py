@@ -278,11 +278,11 @@ def _check_note_model(value: str) -> None:
 
     try:
         parts = urlsplit(value)
-        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and not parts.username
     except ValueError:
         known = False
     if not known:
         raise BadInput(
-            f"config.toml: note_model is {value!r}, which is no model that can be asked.",
+            "config.toml: note_model is no model that can be asked.",
             'It is "off", "openclaw", the path of that program, or an address such as "http://127.0.0.1:11434/v1".',
         )

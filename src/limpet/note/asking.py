@@ -128,7 +128,7 @@ class _Exchange:
             raise Unavailable(f"The model's key is not sent to {self.host} unencrypted.", "Use https in note_model.")
         kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
         self._connection = kind(parts.hostname or "", parts.port, timeout=2 * timeout_s)
-        self._path = _completions(parts.path)
+        self._path = _completions(parts.path) + (f"?{parts.query}" if parts.query else "")
         self._key = key
         self._content = content
         self._socket: socket.socket | None = None

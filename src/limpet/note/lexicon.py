@@ -10,7 +10,8 @@ def _words(said: str) -> tuple[str, ...]:
 LINKING = frozenset(
     _words(
         "a an the this that these those it its they their them and or but of in on at to from for with by as into "
-        "onto via is are was were be been being has have had which there also too day agent agent's"
+        "onto via is are was were be been being has have had which there also too though although day "
+        "time times agent agent's"
     )
 )
 """Small words that say nothing of their own: any sentence may use them."""
