@@ -97,10 +97,10 @@ class Notes:
             recording.store.state.watched("spool", ms(since))
 
     def look(self, now_ms: int = NIGHT_MS) -> Sequence[Outcome]:
-        """Do what is due at an instant."""
+        """Do what is due at an instant, as the sidecar does."""
         with closing(SqliteStore(self.lab.db, writing=False)) as store:
             chosen = replace(self.lab.settings, zone=self.zone)
-            return Nightly(chosen, store, coverage.Watched(now_ms)).look(now_ms)
+            return Nightly(chosen, store, coverage.Watched(now_ms)).look(now_ms, patient=True)
 
     def results(self, now_ms: int = NIGHT_MS) -> list[tuple[str, str]]:
         """Return what became of each note that was due, without those that had nothing to say."""
@@ -245,6 +245,26 @@ def test_days_before_the_set_up_are_history(lab: Lab) -> None:
     lab.take([call("c1")])
     lab.imported(lab.file("old.jsonl", [call("c0", at=-10 * DAY_MS)]))
     assert notes.results(NIGHT_MS + DAY_MS) == [("2026-06-01", "written")]
+
+
+def test_a_note_of_history_follows_its_day(lab: Lab) -> None:
+    """Made on request for a day before the set-up, it is replaced when something more of that day is brought in."""
+    notes = Notes(lab, since="2026-06-01T11:00:00+00:00")
+    lab.imported(lab.file("old.jsonl", [call("c0", at=-10 * DAY_MS, params={"command": "make old"})]))
+    assert notes.results() == []
+    assert lab.limpet("note", "--date", "2026-05-22").status == 0
+    lab.imported(lab.file("older.jsonl", [call("c9", at=1 - 10 * DAY_MS, params={"command": "make older"})]))
+    assert notes.results() == [("2026-05-22", "written")]
+    assert "make older" in notes.text(date(2026, 5, 22))
+
+
+def test_whoever_asks_for_the_notes_does_not_wait(notes: Notes) -> None:
+    """A note that failed a moment ago is tried at once by `limpet note`."""
+    workspace = notes.lab.state / "workspace"
+    workspace.rename(notes.lab.state / "elsewhere")
+    failed = notes.lab.limpet("note")
+    (notes.lab.state / "elsewhere").rename(workspace)
+    assert (failed.status, notes.lab.limpet("note").status, notes.files()) == (4, 0, ["2026-06-01.md"])
 
 
 def test_a_day_without_events_has_no_note(notes: Notes) -> None:

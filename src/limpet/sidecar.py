@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from limpet import clock, door
 from limpet.errors import LimpetError
 from limpet.memory import Memory
-from limpet.note.nightly import Nightly
 from limpet.recording import Lock, Recording
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ class Sidecar:
 
     def _look_for_notes(self) -> None:
         with Memory(self._settings) as memory:
-            outcomes = Nightly(self._settings, memory.store, memory.watched()).look(clock.now_ms())
+            outcomes = memory.notes().look(clock.now_ms(), patient=True)
         for one in outcomes:
             if one.result == "written":
                 self._say(f"note written: {one.path}")

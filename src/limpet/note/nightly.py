@@ -11,7 +11,7 @@ from limpet.errors import LimpetError, Unavailable
 from limpet.interpreter import event_id
 from limpet.model import Query
 from limpet.note import files, gathering, nights, wording
-from limpet.note.block import Block, merged
+from limpet.note.block import Block, merged, stamp_of
 from limpet.note.diary import Diary
 from limpet.note.drafting import Drafter
 from limpet.recording import Lock
@@ -86,10 +86,11 @@ class Nightly:
             diary.write(self._settings.home)
             return outcome
 
-    def look(self, now_ms: int) -> Sequence[Outcome]:
+    def look(self, now_ms: int, *, patient: bool = False) -> Sequence[Outcome]:
         """Write every note that is due: of nights that were missed, oldest first, and of days that have changed since.
 
-        Nothing is due of a day before Limpet was set up. Returns () where another is at it already.
+        Of a day before Limpet was set up, only a note that stands already is due, when the day has changed. With
+        `patient`, one that could not be written a moment ago is left for later. Returns () where another is at it.
         """
         with self._alone(0.0) as alone:
             first = self._first_day()
@@ -98,15 +99,15 @@ class Nightly:
             diary = Diary.read(self._settings.home)
             if self._look_at_events(diary, first) | self._look_at_days(diary, first, now_ms):
                 diary.write(self._settings.home)
-            return self._written(diary, now_ms)
+            return self._written(diary, now_ms, patient=patient)
 
-    def _written(self, diary: Diary, now_ms: int) -> Sequence[Outcome]:
-        """Write what is due and was not tried a moment ago; what is done stays done if we are stopped in between."""
+    def _written(self, diary: Diary, now_ms: int, *, patient: bool) -> Sequence[Outcome]:
+        """Write what is due; what is done stays done if we are stopped in between."""
         again = set(self._to_word_again(now_ms))
         due = set(nights.due({day for day, _ in diary.pending | again}, now_ms, *self._clock))
         outcomes = []
         for key in sorted(diary.pending | again):
-            if key[0] in due and not self._was_tried(diary, key, now_ms):
+            if key[0] in due and not (patient and self._was_tried(diary, key, now_ms)):
                 outcomes.append(self._kept(diary, key, now_ms))
                 diary.write(self._settings.home)
         return outcomes
@@ -143,7 +144,8 @@ class Nightly:
             (days.day_of(at_ms, self._settings.zone), agent)
             for at_ms, agent in self._store.find.touched(event_id((diary.seen + 1, 0)))
         }
-        diary.pending |= {key for day, agent in found if day >= first for key in self._notes_of(day, agent)}
+        touched = {key for day, agent in found for key in self._notes_of(day, agent)}
+        diary.pending |= {key for key in touched if key[0] >= first or self._stands(key)}
         diary.pending |= {key for key, open_ in diary.unsettled.items() if self._unsettled(key) != open_}
         diary.seen, diary.mark = head, self._mark(head)
         return True
@@ -152,6 +154,14 @@ class Nightly:
         """Yield whose notes tell of an agent's event; one that names no agent may be in everybody's."""
         known = [agent] if agent not in gathering.NOBODY else self.agents(day, day)
         yield from ((day, one) for one in known)
+
+    def _stands(self, key: Key) -> bool:
+        """Whether there is a note of ours of that day."""
+        try:
+            existing = files.read(self._workspaces.of(key[1]).path, f"{key[0].isoformat()}.md")
+        except LimpetError:
+            return False
+        return stamp_of(existing, key[0].isoformat(), key[1]) is not None
 
     def _look_at_days(self, diary: Diary, first: date, now_ms: int) -> bool:
         """Want to know of each day that is over, once, whether anybody was watching; return whether there was one."""
