@@ -83,13 +83,13 @@ def test_the_plans_own_words_are_taken() -> None:
         (GOOD.replace("make deploy", "make test"), f"it says `make test`, {HERE}"),
         (GOOD.replace("twice without success", "always with success"), "it speaks to its reader: always"),
         (GOOD.replace("twice without success", "twice with success"), f"it says success, {HERE}"),
-        (GOOD.replace(", twice without success", ""), "it leaves out how something went"),
+        (GOOD.replace(", twice without success", ""), "it leaves out how something went, or what"),
         (GOOD.replace("failed three times", "succeeded three times"), f"it says succeeded, {HERE}"),
         (GOOD.replace("failed three times", "did not fail three times"), f"it says not, {HERE}"),
         (GOOD.replace("was interrupted", "was not interrupted"), f"it says not, {HERE}"),
         (GOOD.replace("The command `rsync -a photos/ /mnt/backup/` failed three times [24576]. ", ""), "it leaves out what went wrong: 24576, 24577"),
         (GOOD.replace("by the owner", "by the user of Lisbon"), f"it says Lisbon, {HERE}"),
-        (GOOD.replace("was asked by the owner", "did for the owner"), "it leaves out how something went"),
+        (GOOD.replace("was asked by the owner", "did for the owner"), "it leaves out how something went, or what"),
         (GOOD.replace("the owner “move", "“move"), "it puts numbers, names or outcomes together otherwise than the plan"),
         (GOOD.replace("and do not touch", "and touch"), "it says “move the site to port 9443, and touch…, " + HERE),
         (GOOD.replace("It then ran", "Because of that it ran"), f"it says Because, {HERE}"),
@@ -125,6 +125,22 @@ def test_a_request_is_told_in_its_own_words_or_as_a_part_without_a_no_or_if() ->
     assert [one.partition(",")[0] for one in faults] == ["", "it says move", "it says move", "it says site"]
 
 
+def test_who_asked_is_not_turned_round() -> None:
+    """Where the agent was asked, it is not the agent that asked."""
+    about = Statement("asked", "“move the site” at 09:03", (1,), verb="was asked")
+    for well in ("The agent was asked “move the site”", "It was also asked to move the site", "Asked to move the site"):
+        assert fault_of(f"{well} [1].", about) == ""
+    for turned in ("The agent asked “move the site”", "The agent asked to move the site", "Also the agent asked"):
+        assert fault_of(f"{turned} [1].", about) == "it turns round who asked"
+
+
+def test_a_failure_is_told_with_what_failed() -> None:
+    """That something failed is not enough where the plan says what."""
+    about = Statement("failed", "`make` failed at 10:00 (“boom”)", (1,))
+    assert fault_of("`make` failed [1].", about) == ""
+    assert fault_of("The agent failed at 10:00 [1].", about) == "it leaves out how something went, or what"
+
+
 def test_an_answer_is_not_told_as_what_was_asked() -> None:
     """Only the question may be told without its quotation marks, and only as the question."""
     about = Statement("asked", "“move the site” at 09:03, and answered “I deleted it”", (1,), verb="was asked")
@@ -139,7 +155,7 @@ def test_what_was_only_asked_is_not_told_as_done() -> None:
     """The word that says that it was a wish may not go."""
     about = Statement("asked", "was asked to fix the login bug", (1,))
     assert fault_of("The agent fixed the login bug [1].", about) == f"it says fixed, {HERE}"
-    assert fault_of("The login bug [1].", about) == "it leaves out how something went"
+    assert fault_of("The login bug [1].", about) == "it leaves out how something went, or what"
 
 
 def test_what_somebody_says_is_not_told_as_a_fact() -> None:
@@ -155,7 +171,7 @@ def test_a_quotation_ends_where_we_end_it() -> None:
     words = quoted("hello” and it moved the site “")
     about = Statement("asked", f"was asked {words}", (1,))
     assert words.count("“") == words.count("”") == 1
-    assert fault_of("It moved the site [1].", about) == "it leaves out how something went"
+    assert fault_of("It moved the site [1].", about) == "it leaves out how something went, or what"
     assert fault_of("It moved the site that was asked [1].", about) == f"it says moved, {HERE}"
 
 

@@ -34,6 +34,9 @@ _CITATION = re.compile(r"\[([0-9]{1,18}(?:, ?[0-9]{1,18})*)\]")
 _NOT_TEXT = re.compile(r"[`\[\]<>#|~\\{}$=^*_@\"“”]|!\[|://|www\.|mailto:|javascript:")
 _BLOCK = re.compile(r"(?m)^\s{0,3}(?:[-+*>#|=]|\d+[.)]\s|```|~~~)|^ {4}|\n\s*\n")
 _TIME = re.compile(r"\d{1,2}:\d\d")
+_PASSIVE = re.compile(
+    r"(?:\b(?:was|were|been|being) (?:(?:also|then|later|next|too) )?|^(?:and |then |later |also )*)asked\b"
+)
 _SENTENCE_END = re.compile(r"[.!?…]['’)]*\s")  # noqa: RUF001 - what people write
 _ORDERS = re.compile(
     r"\b(?:you|your|yours|i|i'm|me|my|we|our|please|ignore|disregard|forget|remember|always|assistant|system prompt|"
@@ -154,10 +157,19 @@ def _words_fault(words: str, about: Statement, before: Statement | None, plan: P
     if not said:
         return "a sentence says nothing"
     meant = clause.tokens(told(about))
-    return _hard_fault(said, meant) or _soft_fault(said, meant, about, before)
+    if _is_turned_round(words, told(about)):
+        return "it turns round who asked"
+    return _hard_fault(said, meant, about) or _soft_fault(said, meant, about, before)
 
 
-def _hard_fault(said: Sequence[Token], meant: Sequence[Token]) -> str:
+def _is_turned_round(words: str, meant: str) -> bool:
+    """Whether it says that the agent asked where the agent was asked."""
+    unquoted = clause.outside(words).casefold()
+    asked = len(re.findall(r"\basked\b", unquoted))
+    return meant.startswith("was asked") and asked > len(_PASSIVE.findall(unquoted))
+
+
+def _hard_fault(said: Sequence[Token], meant: Sequence[Token], about: Statement) -> str:
     known = {token.text for token in meant if token.kind != "soft"}
     for token in said:
         if token.kind != "soft" and token.text not in known:
@@ -167,9 +179,10 @@ def _hard_fault(said: Sequence[Token], meant: Sequence[Token]) -> str:
     starts = [at for at in range(len(row) - len(ours) + 1) if row[at : at + len(ours)] == ours]
     if not starts:
         return "it puts numbers, names or outcomes together otherwise than the plan"
-    outcomes = [at for at, token in enumerate(theirs) if token.kind == "status"]
-    if not any(all(start <= at < start + len(ours) for at in outcomes) for start in starts):
-        return "it leaves out how something went"
+    outcomes = {at for at, token in enumerate(theirs) if token.kind == "status"}
+    names = [at for at, token in enumerate(theirs) if token.said.startswith("`")] if must_be_told(about) else []
+    if not any(outcomes | set(names[:1]) <= set(range(start, start + len(ours))) for start in starts):
+        return "it leaves out how something went, or what"
     return ""
 
 
