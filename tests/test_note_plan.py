@@ -190,7 +190,7 @@ def test_a_command_that_failed_and_then_worked_is_told_as_made_good() -> None:
         [ran(1, "make deploy VERSION=2", "failed", error="a test failed"), ran(200, "make deploy VERSION=3")]
     )
     assert words(plan, "failed") == [
-        "`make deploy VERSION=2` failed at 12:00 (“a test failed”); a later one succeeded at 12:03"
+        "`make deploy VERSION=2` failed at 12:00 (“a test failed”), and a later one succeeded at 12:03"
     ]
     assert words(plan, "done") == ["ran `make deploy` twice (once without success)"]
     assert (plan.counts.failed, plan.counts.recovered) == (1, 1)
@@ -204,10 +204,33 @@ def test_a_success_of_another_kind_makes_no_failure_good() -> None:
     assert plan.counts.recovered == 0
 
 
+def test_a_tool_that_names_no_target_is_made_good_in_the_same_session_only() -> None:
+    """Somebody else's booking that worked does not make this one good."""
+    booked = [
+        event(n, at=n * 1000, tool="book", summary='book {"n":1}', status=status, session=session, session_key="")
+        for n, status, session in ((1, "failed", "s-1"), (2, "succeeded", "s-2"))
+    ]
+    assert planned(booked).counts.recovered == 0
+    again = event(3, at=3000, tool="book", summary='book {"n":2}', status="succeeded", session="s-1", session_key="")
+    assert planned([*booked, again]).counts.recovered == 1
+
+
+def test_changes_of_cron_jobs_are_told_in_one_line_and_make_no_note_alone() -> None:
+    """The gateway sets up jobs of its own whenever it starts."""
+    changes = [
+        event(n, "cron", n, summary=f"cron job own-{n} added", label="cron", session="", session_key="")
+        for n in range(1, 4)
+    ]
+    assert planned(changes).is_empty
+    plan = planned([*changes, ran(9, "make")])
+    assert words(plan, "restart") == ["cron jobs were changed at 12:00, at 12:00 and at 12:00"]
+    assert "cron" not in body(plan).partition("\n- ")[0]
+
+
 def test_a_call_cut_off_by_a_restart_is_an_open_end_and_no_failure() -> None:
     """Field case F06: it says when it was cut off, and that it was done again."""
     plan = planned([ran(1, "rsync -a a b", "interrupted"), ran(600, "rsync -a a b")])
-    assert words(plan, "open") == ["`rsync -a a b` was cut off at 12:00; a later one succeeded at 12:10"]
+    assert words(plan, "open") == ["`rsync -a a b` was cut off at 12:00, and a later one succeeded at 12:10"]
     assert (plan.counts.failed, plan.counts.interrupted) == (0, 1)
 
 

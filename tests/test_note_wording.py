@@ -62,7 +62,7 @@ def test_a_day_reads_like_a_day() -> None:
         "- **Asked** “Deploy the shop.” at 12:01, and answered “It is live.” [4096, 20480]\n"
         "- **Done** ran `make deploy VERSION=2` twice (once without success) [8192, 16384]\n"
         "- **Files** changed `shop/prices.py` [12288]\n"
-        "- **Failed** `make deploy VERSION=2` failed at 12:02 (“a test failed”); a later one succeeded at 12:04 [8192, 16384]\n"
+        "- **Failed** `make deploy VERSION=2` failed at 12:02 (“a test failed”), and a later one succeeded at 12:04 [8192, 16384]\n"
         "- **Gateway** the gateway started at 12:06 [24576]\n"
         "\n"
         "The numbers are events: `limpet show NUMBER` opens one.\n"
@@ -235,7 +235,7 @@ def test_a_week_says_the_day_of_each_thing() -> None:
         [ran(1, "make", "failed"), replace(ran(2, "make"), at_ms=NOON + 2 * 86_400_000)], day=first, last=last
     )
     assert (first, last) == (date(2026, 6, 1), date(2026, 6, 7))
-    assert words(plan, "failed") == ["`make` failed on Mon 1 Jun, 12:00; a later one succeeded on Wed 3 Jun, 12:00"]
+    assert words(plan, "failed") == ["`make` failed on Mon 1 Jun, 12:00, and a later one succeeded on Wed 3 Jun, 12:00"]
     assert paragraph(plan).startswith(
         "From Monday, 1 June 2026 to Sunday, 7 June 2026 (times of UTC, +00:00), main was"
     )

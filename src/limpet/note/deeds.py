@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from limpet.note.commands import program_of
+from limpet.note.commands import PREPARING, program_of
 from limpet.note.quoting import code, quoted
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ def deed_of(event: Event) -> Deed:
 
 
 def _command(tool: str, told: str) -> Deed:
-    program = program_of(told) or told
+    program = program_of(told)
+    if not program or program in PREPARING:
+        program = told
     whole = told if len(told) <= LONGEST or program == told else f"{program} …"
     return Deed("ran", f"{tool} {program}", code(program), code(whole))
 

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from limpet.note.tally import Tally
 
 ENDINGS = {
-    "failed": "failed",
-    "timed_out": "ran into its time limit",
-    "blocked": "was not allowed",
-    "cancelled": "was cancelled",
-    "interrupted": "was cut off",
-    "started": "was begun and no end of it is known",
-    "unknown": "was begun and no end of it is known",
+    "timed_out": "ran into its time limit {when}",
+    "blocked": "was not allowed {when}",
+    "cancelled": "was cancelled {when}",
+    "interrupted": "was cut off {when}",
+    "started": "was begun {when} and no end of it is known",
+    "unknown": "was begun {when} and no end of it is known",
 }
+"""How each status is told; every other one is a failure."""
 
 
 def failed_of(tally: Tally, hours: Hours) -> Iterator[Statement]:
@@ -65,8 +65,8 @@ def _made_good(count: int, mended: int) -> str:
     if not mended:
         return ""
     if mended == count:
-        return "; a later one succeeded"
-    return f"; after {mended:,} of them a later one succeeded"
+        return ", and a later one succeeded"
+    return f", and after {mended:,} of them a later one succeeded"
 
 
 def _mishap(kind: str, mishap: Mishap, hours: Hours) -> Statement:
@@ -74,10 +74,10 @@ def _mishap(kind: str, mishap: Mishap, hours: Hours) -> Statement:
     if event.type == "error":
         words = f"error {hours.at(event.at_ms)}: {quoted(event.summary or event.error, ERROR_CHARS)}"
         return stated_one(kind, words, event, brief=words)
-    end = ENDINGS.get(event.status, "failed")
     when = hours.at(event.at_ms)
-    later = f"; a later one succeeded{_later(mishap, hours)}" if mishap.mended is not None else ""
-    words = f"{mishap.shown} {end} {when}{why(event.error)}{later}"
+    later = f", and a later one succeeded{_later(mishap, hours)}" if mishap.mended is not None else ""
+    end = ENDINGS.get(event.status, "failed {when}").format(when=when)
+    words = f"{mishap.shown} {end}{why(event.error)}{later}"
     brief = f"{mishap.shown} {when}{why(event.error)}"
     return stated_one(kind, words, event, mishap.mended, brief=brief if kind == "failed" else words)
 
@@ -102,23 +102,17 @@ def mishaps_of(kind: str, mishaps: Mishaps, hours: Hours) -> Iterator[Statement]
 def open_of(tally: Tally, hours: Hours) -> Iterator[Statement]:
     """Yield the calls without an end and the messages without an answer."""
     yield from mishaps_of("open", tally.open, hours)
-    waiting = sorted(tally.turns.waiting.values(), key=lambda ids: (ids.first_ms, ids.kept))
-    for ids in waiting[:FEW]:
-        words = _unanswered(tally, ids, hours)
+    waiting = sorted(tally.turns.waiting.values(), key=lambda found: (found[0].at_ms, found[0].id))
+    for event, ids in waiting[:FEW]:
+        more = f" and {ids.count - 1:,} more" if ids.count > 1 else ""
+        words = f"{quoted(event.summary, 70)}{more} {hours.at(event.at_ms)} had no answer"
         yield stated("open", words, ids, brief=words)
     if waiting[FEW:]:
         ids = Ids()
-        for more in waiting[FEW:]:
-            ids.merge(more)
-        words = f"{ids.count:,} more messages have no answer"
+        for _, more_ids in waiting[FEW:]:
+            ids.merge(more_ids)
+        words = f"{ids.count:,} more message{'s have' if ids.count > 1 else ' has'} no answer"
         yield stated("open", words, ids, brief=words)
-
-
-def _unanswered(tally: Tally, ids: Ids, hours: Hours) -> str:
-    asked = next((ask.event for ask in tally.turns.asks if ask.event.id in ids.kept), None)
-    what = quoted(asked.summary, 70) if asked is not None else "a message"
-    more = f" and {ids.count - 1:,} more" if ids.count > 1 else ""
-    return f"{what}{more} {hours.at(ids.first_ms)} had no answer"
 
 
 def trouble_of(tally: Tally, hours: Hours) -> Iterator[Statement]:

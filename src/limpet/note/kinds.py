@@ -17,6 +17,9 @@ FEW = 12
 MOST_KINDS = 1000
 """So many kinds of a family are told apart; what comes after them is counted together."""
 
+MOST_HOPES = 2000
+"""So many things that went wrong wait for their success at a time; more than these are never called made good."""
+
 REST = "\0rest"
 
 
@@ -41,10 +44,7 @@ class Kind:
     without: int = 0
     failed: Ids = field(default_factory=Ids)
     error: str = ""
-    waiting: int = 0
     mended: int = 0
-    good: int = 0
-    hopes: list[Mishap] = field(default_factory=list)
     last: Event | None = None
 
     @property
@@ -60,14 +60,43 @@ class Mishaps:
     few: list[Mishap] = field(default_factory=list)
     ids: Ids = field(default_factory=lambda: Ids(MORE_NAMED))
 
-    def add(self, event: Event, shown: str, kind: Kind | None = None) -> None:
-        """Take one in; a later success of its kind will make it good."""
+    def add(self, event: Event, shown: str, hope: Hope | None = None) -> None:
+        """Take one in; `hope` is where a later success will find it."""
         self.ids.add(event)
         if len(self.few) <= FEW:
             mishap = Mishap(event, shown)
             self.few.append(mishap)
-            if kind is not None and not kind.rest:
-                kind.hopes.append(mishap)
+            if hope is not None:
+                hope.mishaps.append(mishap)
+
+
+@dataclass(slots=True)
+class Hope:
+    """What a later success would make good: how many failed calls, and the mishaps that are told one by one."""
+
+    failed: int = 0
+    mishaps: list[Mishap] = field(default_factory=list)
+
+
+class Hopes:
+    """Everything that still waits for its success, by what it was."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._waiting: dict[tuple[str, str], Hope] = {}
+
+    def of(self, what: tuple[str, str]) -> Hope | None:
+        """Return where a success of this will look, None where too much waits already."""
+        if what not in self._waiting and len(self._waiting) >= MOST_HOPES:
+            return None
+        return self._waiting.setdefault(what, Hope())
+
+    def fulfil(self, what: tuple[str, str], success: Event) -> int:
+        """Make good what waits for this success; return how many failed calls these are."""
+        hope = self._waiting.pop(what, None)
+        for mishap in hope.mishaps if hope else ():
+            mishap.mended = success
+        return hope.failed if hope else 0
 
 
 def kind_of(kinds: dict[str, Kind], deed: Deed) -> Kind:

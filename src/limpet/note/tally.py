@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from limpet.note.deeds import MAKERS, Deed, deed_of
 from limpet.note.ids import NAMED, Ids
-from limpet.note.kinds import FEW, Kind, Mishaps, kind_of
+from limpet.note.kinds import FEW, Hopes, Kind, Mishaps, kind_of
 from limpet.note.quoting import code, plain
 from limpet.note.turns import Turns
 from limpet.runtimes.saying import mapping, name
@@ -42,6 +42,7 @@ class Tally:
         self.stopped, self.open, self.trouble = Mishaps(), Mishaps(), Mishaps()
         self.failed = Mishaps(ids=Ids(FAILED_IDS))
         self.turns = Turns()
+        self._hopes = Hopes()
         self.plain: dict[str, Ids] = {}
         self.added: deque[Event] = deque(maxlen=FEW)
         self.added_ids = Ids()
@@ -86,7 +87,7 @@ class Tally:
         return self.counts
 
     def _note_presence(self, event: Event) -> None:
-        if event.type != "gateway":
+        if event.type != "gateway" and (event.type != "cron" or event.call):
             self.first_ms = event.at_ms if self.first_ms is None else self.first_ms
             self.last_ms = event.at_ms
         if event.session:
@@ -113,40 +114,33 @@ class Tally:
             kind.told.add(event)
             kind.without += event.status in FAILED or event.status in STOPPED or event.status == "interrupted"
         if good:
-            self._succeeded(event, kind)
+            self._succeeded(event, deed, kind)
         elif event.status in FAILED:
-            self.counts["failed"] += 1
             self._fail(event, deed, kind)
         elif event.status in STOPPED:
             self.counts[event.status] += 1
-            self.stopped.add(event, deed.whole, kind)
+            self.stopped.add(event, deed.whole, self._hopes.of(_aim(event, deed)))
         else:
             self.counts["interrupted" if event.status == "interrupted" else "open"] += 1
-            self.open.add(event, deed.whole, kind)
+            self.open.add(event, deed.whole, self._hopes.of(_aim(event, deed)))
 
     def _fail(self, event: Event, deed: Deed, kind: Kind) -> None:
+        self.counts["failed"] += 1
         kind.failed.most = NAMED if self.counts["failed"] > FAILED_IDS else FAILED_IDS
         kind.failed.add(event)
         kind.error = event.error or kind.error
-        kind.waiting += not kind.rest
-        self.failed.add(event, deed.whole, kind)
+        hope = self._hopes.of(_aim(event, deed))
+        if hope is not None:
+            hope.failed += 1
+        self.failed.add(event, deed.whole, hope)
 
-    def _succeeded(self, event: Event, kind: Kind) -> None:
-        if kind.deed.family == "wrote":
+    def _succeeded(self, event: Event, deed: Deed, kind: Kind) -> None:
+        if deed.family == "wrote":
             kind.made = kind.made or event.tool.lower() in MAKERS
-            self._files.add(hash(kind.deed.key))
-        self.counts["recovered"] += kind.waiting
-        self._make_good(event, kind)
-
-    @staticmethod
-    def _make_good(event: Event, kind: Kind) -> None:
-        kind.good += 1
-        kind.mended += kind.waiting
-        kind.waiting = 0
-        for hope in kind.hopes:
-            hope.mended = event
-        kind.hopes = []
-        kind.last = event
+            self._files.add(hash(deed.key))
+        mended = self._hopes.fulfil(_aim(event, deed), event)
+        self.counts["recovered"] += mended
+        kind.mended += mended
 
     def _message(self, event: Event) -> None:
         if event.label == "heartbeat":
@@ -161,43 +155,43 @@ class Tally:
     def _delivery(self, event: Event) -> None:
         if event.label == "heartbeat" and event.status == "succeeded":
             return
-        said = mapping(event.details)
-        channel = name(said.get("channel")) or "a channel"
-        key = event.session_key or channel
-        way = self._kind("delivery", Deed("delivery", channel, plain(channel, 40), plain(channel, 40)))
-        kind = self._kind("conversation", Deed("conversation", key, plain(channel, 40), plain(channel, 40)))
+        channel = name(mapping(event.details).get("channel")) or "a channel"
+        shown = plain(channel, 40)
+        aim = ("delivery", event.session_key or channel)
         if event.status == "succeeded":
             self.counts["delivered"] += 1
-            way.told.add(event)
+            self._kind("delivery", Deed("delivery", channel, shown, shown)).told.add(event)
             self.turns.answer(event)
-            self._make_good(event, kind)
+            self._hopes.fulfil(aim, event)
         else:
             self.counts["undelivered"] += 1
-            self.trouble.add(event, f"a message to {kind.shown}", kind)
+            self.trouble.add(event, f"a message to {shown}", self._hopes.of(aim))
 
     def _cron(self, event: Event) -> None:
+        if not event.call:
+            self._plainly(event)
+            return
+        self.counts["cron"] += 1
         title = event.summary.removeprefix("cron job ").partition(": ")[0]
-        kind = self._kind("cron", Deed("cron", event.call or title, code(title), code(title)))
+        kind = self._kind("cron", Deed("cron", event.call, code(title), code(title)))
         kind.told.add(event)
         kind.last = event
-        if event.call:
-            self.counts["cron"] += 1
         if event.status == "succeeded":
-            self._make_good(event, kind)
+            self._hopes.fulfil(("cron", event.call), event)
         elif event.status and event.status != "started":
             kind.without += 1
             self.counts["failed_cron"] += event.status in FAILED
-            self.trouble.add(event, f"cron job {code(title)}", kind)
+            self.trouble.add(event, f"cron job {code(title)}", self._hopes.of(("cron", event.call)))
 
     def _run(self, event: Event) -> None:
         beating = event.label == "heartbeat"
         self.counts["runs"] += not beating
-        kind = self._kind("run", Deed("run", event.session_key or event.session, "a run", "a run"))
+        aim = ("run", event.session_key or event.session)
         if event.status in FAILED:
             self.counts["failed_runs"] += 1
-            self.trouble.add(event, "a heartbeat" if beating else "a run", kind)
+            self.trouble.add(event, "a heartbeat" if beating else "a run", self._hopes.of(aim))
         elif event.status == "succeeded":
-            self._make_good(event, kind)
+            self._hopes.fulfil(aim, event)
 
     def _model_call(self, event: Event) -> None:
         self.counts["model_calls"] += 1
@@ -212,19 +206,18 @@ class Tally:
         kind.told.add(event)
         if event.status in FAILED:
             kind.without += 1
-            self.trouble.add(event, f"subagent {code(title)}", None)
+            self.trouble.add(event, f"subagent {code(title)}")
 
     def _error(self, event: Event) -> None:
         self.counts["errors"] += 1
-        self.trouble.add(event, "", None)
+        self.trouble.add(event, "")
 
     def _plainly(self, event: Event) -> None:
-        """Take in what is told with its time only: resets, compactions, starts and stops of the gateway."""
-        what = {"reset": "resets", "compaction": "compactions"}.get(event.type, "")
+        """Take in what is told with its time only: resets, compactions, the gateway's turns, changes of cron jobs."""
+        what = {"reset": "resets", "compaction": "compactions", "cron": "jobs"}.get(event.type, "")
         if event.type == "gateway" and event.status == "started":
             what = "restarts"
-        if what:
-            self.counts[what] += 1
+        self.counts[what] += 1
         ids = self.plain.setdefault(what or "stops", Ids())
         ids.add(event)
         times = self.times.setdefault(what or "stops", [])
@@ -238,3 +231,12 @@ class Tally:
         self.counts["added"] += 1
         self.added.append(event)
         self.added_ids.add(event)
+
+
+def _aim(event: Event, deed: Deed) -> tuple[str, str]:
+    """Return what a success must be of to make a call good: of the same kind, and in the same session for a bare tool.
+
+    Two bookings are two things; a command, a file or an address is the same wherever it is named.
+    """
+    bare = deed.family == "used"
+    return deed.family, f"{deed.key}\0{event.session or event.session_key}" if bare else deed.key

@@ -123,8 +123,6 @@ def _cron(tally: Tally, hours: Hours) -> Iterator[Statement]:
 def _cron_words(kind: Kind, hours: Hours) -> str:
     event = kind.last
     when = f" {hours.at(kind.told.first_ms)}" if kind.told.count == 1 else ""
-    if event is not None and not event.call:
-        return f"{plain(event.summary)}{when}"
     said = event.summary.partition(": ")[2] if event is not None else ""
     tail = f" ({quoted(said, ERROR_CHARS)})" if said and not kind.without else ""
     return f"cron job {kind.shown} ran{when}{_how_often(kind)}{tail}"
@@ -169,10 +167,11 @@ def _plain(tally: Tally, hours: Hours) -> Iterator[Statement]:
         ("compactions", "reset", "the prompt was shortened by a summary"),
         ("restarts", "restart", "the gateway started"),
         ("stops", "restart", "the gateway stopped"),
+        ("jobs", "restart", "cron jobs were changed"),
     ):
         if what in tally.plain:
             said = f"{words} {_when(tally.times[what], tally.plain[what].count, hours)}"
-            yield stated(kind, said, tally.plain[what], brief=said)
+            yield stated(kind, said, tally.plain[what], brief="" if what == "jobs" else said)
     if "heartbeat" in tally.plain:
         n = tally.counts["heartbeats"]
         words = f"{n:,} heartbeat{'s' if n != 1 else ''}"

@@ -31,7 +31,7 @@ class Turns:
         """Begin with none."""
         self.asked = Ids(MORE_NAMED)
         self.asks: list[Ask] = []
-        self.waiting: dict[str, Ids] = {}
+        self.waiting: dict[str, tuple[Event, Ids]] = {}
         self._now: dict[str, Ask] = {}
         self._opened: set[int] = set()
 
@@ -46,7 +46,7 @@ class Turns:
             self._now[place] = Ask(event)
             self.asks.append(self._now[place])
         if len(self.waiting) < MOST_KINDS or place in self.waiting:
-            self.waiting.setdefault(place, Ids(1)).add(event)
+            self.waiting.setdefault(place, (event, Ids(2)))[1].add(event)
 
     def answer(self, event: Event) -> None:
         """Take in a message of the agent, or its delivery: the last one before the next question is the answer."""
