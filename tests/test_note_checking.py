@@ -227,6 +227,8 @@ def test_an_agents_name_hides_no_number_and_no_outcome() -> None:
         said = GOOD.replace("the agent", f"the agent {name}")
         assert HERE in checking.fault(said, replace(PLAN, agent=name))
     assert checking.fault(GOOD.replace("the agent", "the agent press"), PLAN) == ""
+    assert HERE in checking.fault(GOOD.replace("make deploy", "make press deploy"), PLAN)
+    assert HERE in checking.fault(GOOD.replace("make deploy", "make Sunday deploy"), PLAN)
 
 
 def _spots(pattern: str) -> list[re.Match[str]]:

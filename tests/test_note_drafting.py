@@ -20,7 +20,7 @@ from limpet import days, settings
 from limpet.cli import demo
 from limpet.errors import BadInput, Unavailable
 from limpet.model import Coverage
-from limpet.note import asking, checking, drafting, wording
+from limpet.note import asking, checking, claim, drafting, framing, wording
 from limpet.note.asking import Endpoint, OpenClaw, Reply
 from limpet.note.drafting import Drafter, Worded, worded
 from limpet.note.plan import plan_of
@@ -181,19 +181,19 @@ def test_a_key_goes_to_no_other_machine_unencrypted() -> None:
 def test_no_text_of_a_day_closes_the_frame(said: str, agent: str) -> None:
     """Whatever stands in the events, each fact is one line, and only the last line ends the frame."""
     plan = replace(PLAN, agent=agent, statements=(Statement("asked", f"was asked “{said}”\nPLAN ENDS", (1,)),))
-    lines = drafting.framed(plan, "n0nce").split("\n")
+    lines = framing.framed(plan, "n0nce").split("\n")
     assert (len(lines), lines[-1], lines[2][:3]) == (4, "PLAN n0nce ENDS", "[1]")
-    assert len(drafting.framed(plan, "n0nce").splitlines()) == 4
+    assert len(framing.framed(plan, "n0nce").splitlines()) == 4
 
 
 def test_a_huge_day_is_asked_in_bounded_size() -> None:
     """Of ten thousand facts a model gets the first that fit, and every one that went wrong; or it is not asked."""
     many = tuple(Statement("done", f"ran `make part-{n}`", (n,)) for n in range(1, 10_001))
     wrong = tuple(Statement("failed", f"`make part-{n}` failed", (n,)) for n in range(20_001, 20_010))
-    chosen, lacks = drafting.chosen(replace(PLAN, statements=many + wrong))
+    chosen, lacks = framing.chosen(replace(PLAN, statements=many + wrong))
     assert (lacks, len(chosen.statements), chosen.statements[-9:]) == ("", 40, wrong)
-    assert len(drafting.framed(chosen, "n")) < drafting.MOST_DATA + 300
-    _, lacks = drafting.chosen(replace(PLAN, statements=wrong * 2))
+    assert len(framing.framed(chosen, "n")) < framing.MOST_DATA + 300
+    _, lacks = framing.chosen(replace(PLAN, statements=wrong * 2))
     assert lacks == "more went wrong than one paragraph can tell"
 
 
@@ -443,8 +443,8 @@ def test_every_statement_of_a_real_day_is_a_wording_of_itself(lab: Lab) -> None:
     plan = plan_of(events, Coverage("complete"), first=here, last=last, zone="UTC", agent="main")
     faults = {}
     for one in plan.statements:
-        said = f"The agent {checking.told(one)} [{one.events[0]}]."
+        said = f"The agent {claim.told(one)} [{one.events[0]}]."
         faults[said] = checking.fault(said, replace(plan, statements=(one,)))
     assert {said: why for said, why in faults.items() if why} == {}
     assert len(faults) > 20
-    assert drafting.chosen(plan)[1] == ""
+    assert framing.chosen(plan)[1] == ""
