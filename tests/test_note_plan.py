@@ -96,6 +96,43 @@ def test_every_number_of_a_hundred_days_is_what_a_count_of_the_raw_lines_gives(
                 assert failed_total(plan) == plan.counts.failed
 
 
+def test_a_month_is_the_sum_of_its_days_and_says_what_a_question_says(lab: Lab) -> None:
+    """The same events by three ways: thirty plans of a day, one of the month, and the answer to a question."""
+    first, last = date(2026, 10, 1), date(2026, 10, 31)
+    lab.spool(note_days.days_from(7, first, 31, "Europe/Berlin"))
+    lab.drain()
+    month = asdict(note_of(lab, first, zone="Europe/Berlin", last=last).counts)
+    total: Counter[str] = Counter()
+    for number in range(31):
+        total.update(asdict(note_of(lab, first + timedelta(days=number), zone="Europe/Berlin").counts))
+    assert {name: total[name] for name in SUMS} == {name: month[name] for name in SUMS}
+    asked = lab.limpet(
+        "ask",
+        "--json",
+        "--tz",
+        "Europe/Berlin",
+        "failed tool calls of main in October 2026",
+        "--now",
+        "2026-11-02T09:00:00Z",
+    )
+    assert asked.json["count"] == month["failed"] > 0
+
+
+SUMS = (
+    "events",
+    "runs",
+    "calls",
+    "failed",
+    "blocked",
+    "asked",
+    "delivered",
+    "undelivered",
+    "cron",
+    "added",
+    "restarts",
+)
+"""What of a month is the sum of its days: not what is counted once however often, nor what was made good later."""
+
 UNCOUNTED = frozenset({"events"})
 """What the pencil does not count: it is no number that a note tells."""
 
