@@ -27,6 +27,8 @@ def busy(lab: Lab) -> Lab:
     (lab.state / "openclaw.json").write_text(json.dumps({"agents": agents}))
     for name in ("workspace", "workspace-press"):
         (lab.state / name).mkdir()
+    with lab.recording() as recording, recording.store.transaction():
+        recording.store.state.watched("spool", NOON - 86_400_000)
     lab.take(
         [
             hook("message_received", {"content": "Deploy the shop.", "messageId": "m"}),
@@ -53,6 +55,16 @@ def test_a_day_is_written_into_each_agents_workspace_and_twice_changes_nothing(b
     again = busy.limpet("note", "--date", DAY, "--json", *NEXT).json
     assert [one["result"] for one in again["notes"]] == ["unchanged", "unchanged"]
     assert (mine, its) == (note_at(busy).read_bytes(), note_at(busy, "workspace-press").read_bytes())
+
+
+def test_without_arguments_what_is_due_is_written_once(busy: Lab) -> None:
+    """For a cron job where no sidecar runs: before three in the morning nothing is due, afterwards the day is, once."""
+    assert busy.limpet("note", "--now", "2026-06-02T02:59:00Z").status == 0
+    assert not note_at(busy).exists()
+    done = busy.limpet("note", "--json", "--now", "2026-06-02T03:00:00Z").json["notes"]
+    written = [(one["agent"], one["day"]) for one in done if one["result"] == "written"]
+    assert written == [("main", DAY), ("press", DAY)]
+    assert "no note is due" in busy.limpet("note", "--now", "2026-06-02T03:01:00Z").err
 
 
 def test_a_dry_run_shows_the_note_and_writes_nothing(busy: Lab) -> None:
