@@ -7,6 +7,7 @@ import os
 import socket
 import stat
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ from limpet.note.statement import Statement
 from wordings import GOOD, PARAGRAPH, PLAN, STATEMENTS, USAGE, Model, completion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from limpet.settings import Settings
 
@@ -109,6 +110,27 @@ def test_a_bad_answer_is_none(model: Model, status: int, body: bytes, why: str) 
     done = worded(PLAN, PARAGRAPH, Endpoint(model.url))
     assert (done.text, done.by, done.tokens_in) == (PARAGRAPH, "rules", 0)
     assert why in done.reason
+
+
+def test_a_model_that_repeats_what_it_was_given_is_refused() -> None:
+    """The order, the data, or only the facts given back are no wording (field case F97)."""
+
+    class Echo:
+        def __init__(self, choose: Callable[[str, str], str]) -> None:
+            self.choose = choose
+
+        def ask(self, order: str, data: str, agent: str) -> Reply:  # noqa: ARG002
+            return Reply(self.choose(order, data))
+
+    echoes: list[Callable[[str, str], str]] = [
+        lambda order, data: order + data,
+        lambda _, data: data,
+        lambda _, data: "\n".join(data.split("\n")[2:-1]),
+        lambda _, data: " ".join(data.split("\n")[2:-1]),
+        lambda order, _: order,
+    ]
+    done = [worded(PLAN, PARAGRAPH, Echo(one)) for one in echoes]
+    assert [(one.text, one.by) for one in done] == [(PARAGRAPH, "rules")] * len(echoes)
 
 
 def test_a_model_that_hangs_is_given_up(model: Model) -> None:
@@ -255,6 +277,14 @@ def test_a_night_costs_no_more_than_its_budget(tmp_path: Path, model: Model) -> 
     assert 1 <= len(model.asked) < len(plans)
     assert done[-1].reason == "this night's budget of 4,000 tokens is used up"
     assert Drafter(chosen).worded(plans[-1], PARAGRAPH, NEXT).by == "model"
+
+
+def test_many_at_once_spend_no_more_than_the_budget(tmp_path: Path) -> None:
+    """Of eight that reserve a thousand tokens at the same time, four get them."""
+    with ThreadPoolExecutor(8) as pool:
+        got = list(pool.map(lambda _: Purse(tmp_path).reserve(NIGHT, 1000, 4000), range(8)))
+    assert sorted(got) == [False] * 4 + [True] * 4
+    assert Purse(tmp_path).read().spent == {NIGHT: 4000}
 
 
 def test_status_tells_what_a_model_did_and_cost(tmp_path: Path, model: Model) -> None:
