@@ -77,8 +77,9 @@ def test_missed_days_are_due_oldest_first() -> None:
 
 
 def test_a_long_absence_asks_for_a_bounded_number_of_days() -> None:
-    """After years, only the last days are asked for whether anybody watched."""
-    assert (31, date(2036, 6, 1)) == (len(nights.since(DAY, date(2036, 6, 1))), nights.since(DAY, date(2036, 6, 1))[-1])
+    """After months, only the last days are asked for whether anybody watched; after a jump of years, none."""
+    autumn = nights.since(DAY, date(2026, 11, 1))
+    assert (31, date(2026, 11, 1), []) == (len(autumn), autumn[-1], nights.since(DAY, date(2036, 6, 1)))
 
 
 def test_a_day_that_a_zone_skipped_does_not_exist() -> None:

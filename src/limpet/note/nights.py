@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 AT = "03:00"
+YEAR = timedelta(days=366)
 LONGEST = 31
 """So many days without an event are looked at after a long time off: whether anybody was watching then."""
 
@@ -37,7 +38,12 @@ def due(wanted: Iterable[date], now_ms: int, zone: str, at: str = AT) -> Sequenc
 
 
 def since(through: date, newest: date) -> Sequence[date]:
-    """Return the days after one that was looked at, to the newest one: the last LONGEST of them, oldest first."""
+    """Return the days after one that was looked at, to the newest one: the last LONGEST of them, oldest first.
+
+    None where it is more than a year: that is a wrong clock, or a memory that was put away.
+    """
+    if newest - through > YEAR:
+        return []
     first = max(through + timedelta(days=1), newest - timedelta(days=LONGEST - 1))
     return [first + timedelta(days=n) for n in range((newest - first).days + 1)]
 
