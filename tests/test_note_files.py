@@ -8,17 +8,18 @@ import stat
 import subprocess
 import sys
 from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
 
-from limpet.errors import BadInput, LimpetError, Unavailable
+from limpet.errors import BadInput, Unavailable
 from limpet.note import files
 from limpet.note.block import Block, Merged, merged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 DAY = "2026-05-04"
 NAME = f"{DAY}.md"
@@ -424,16 +425,31 @@ except Unavailable as error:
     assert ("cannot be written" in done.stdout, file_of(workspace).read_bytes(), beside(workspace)) == (True, HUMAN, [])
 
 
-def test_a_folder_that_may_not_be_written_is_said(workspace: Path) -> None:
-    """The system's own word for it, with the file's name (field case F96)."""
-    if os.geteuid() == 0:
-        pytest.skip("root may write everywhere")
-    (workspace / "memory").chmod(0o555)
-    try:
-        with pytest.raises(LimpetError, match="Permission denied"):
-            files.write(workspace, NAME, change())
-    finally:
-        (workspace / "memory").chmod(0o755)
+def test_a_folder_that_may_not_be_written_is_said() -> None:
+    """The system's own word for it, with the file's name (field case F96); root, who may write everywhere, steps down."""
+    code = """
+import ctypes, os, sys
+from pathlib import Path
+from limpet.errors import Unavailable
+from limpet.note import files
+from limpet.note.block import Block, merged
+if os.geteuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+try:
+    files.write(Path(sys.argv[1]), "2026-05-04.md", lambda was: merged(was, Block("2026-05-04", "main", "x", "s")))
+except Unavailable as error:
+    print(error.message)
+"""
+    with TemporaryDirectory() as place:
+        workspace = Path(place, "workspace")
+        (workspace / "memory").mkdir(parents=True)
+        for folder in (Path(place), workspace, workspace / "memory"):
+            folder.chmod(0o555)
+        done = subprocess.run([sys.executable, "-c", code, str(workspace)], capture_output=True, text=True, check=True)
+        Path(place).chmod(0o755)
+        workspace.chmod(0o755)
+    assert done.stdout == f"{file_of(workspace)} cannot be written: Permission denied.\n"
 
 
 def test_a_system_without_exchange_keeps_every_promise(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
