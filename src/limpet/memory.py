@@ -16,6 +16,7 @@ from limpet.question import parse
 from limpet.recording import Lock, Recording
 from limpet.runtimes import importing
 from limpet.runtimes.openclaw import setup
+from limpet.runtimes.openclaw.workspaces import Workspaces
 from limpet.spool import reader, writer
 from limpet.store import opening
 from limpet.store.records import pages
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from limpet.model import Answer, Json, Record
+    from limpet.note.nightly import Nightly
     from limpet.settings import Settings
     from limpet.verification import Verdict
 
@@ -208,6 +210,16 @@ class Memory:
             while recording.recorder.index():
                 pass
         return done
+
+    def notes(self) -> Nightly:
+        """Return the daily notes of this memory: what each says, and its way into the agent's workspace."""
+        from limpet.note.nightly import Nightly  # noqa: PLC0415 - heavy, and few commands need it
+
+        return Nightly(self.settings, self.store, self.watched())
+
+    def note_agents(self) -> frozenset[str]:
+        """Return every agent that may have notes: those that are configured, and those that an event names."""
+        return frozenset({*Workspaces(self.settings).agents(), *self.store.find.names("agent")})
 
     def rebuild(self, progress: Callable[[int], None]) -> int:
         """Make every event and the text index again from the ledger; return how many events there are."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 import tomllib
 import zoneinfo
 from dataclasses import dataclass, field
@@ -29,7 +30,12 @@ class Settings:
     """All settings; `origins` says of each where it came from (shown by `limpet doctor`).
 
     `state` is OpenClaw's state folder, `home` is Limpet's own, `db` the database; all absolute.
-    `zone` is the user's time zone (IANA), `history` whether OpenClaw's own files are read.
+    `zone` is the user's time zone (IANA), `history` whether OpenClaw's own files are read. `note_model` is who may
+    word the daily note: `off`, `openclaw` (or the path of that program), or the address of an OpenAI-compatible
+    endpoint; `note_model_name` which model there, `note_model_key_env` the variable with the endpoint's key,
+    `note_token_budget` the most tokens of one night. `note_nightly` is whether the sidecar writes notes, `note_at` from
+    what local time on. `workspace` is what OpenClaw's environment names as its default workspace, `workspaces` says of
+    an agent where its workspace is, whatever OpenClaw says.
     """
 
     state: Path
@@ -37,6 +43,14 @@ class Settings:
     db: Path
     zone: str
     history: bool = True
+    note_model: str = "off"
+    note_model_name: str = ""
+    note_model_key_env: str = ""
+    note_token_budget: int = 20_000
+    note_nightly: bool = True
+    note_at: str = "03:00"
+    workspace: str = ""
+    workspaces: Mapping[str, str] = field(default_factory=dict)
     origins: Mapping[str, Origin] = field(default_factory=dict)
 
     @property
@@ -65,7 +79,16 @@ class Settings:
         return self.origins["db"].kind != "flag" or self.db == self.state / "memory" / "agent_memory.db"
 
 
-DEFAULTS: Mapping[str, Any] = {"history": True}
+DEFAULTS: Mapping[str, Any] = {
+    "history": True,
+    "note_model": "off",
+    "note_model_name": "",
+    "note_model_key_env": "",
+    "note_token_budget": 20_000,
+    "note_nightly": True,
+    "note_at": "03:00",
+    "workspaces": {},
+}
 
 
 def load(
@@ -85,7 +108,17 @@ def load(
     chosen_db = _db(db, env, file, state, origins)
     chosen_zone = _zone(zone, env, file, state, origins)
     rest = {name: _plain(name, file, origins) for name in DEFAULTS}
+    _check_note_model(rest["note_model"])
+    _check_note_at(rest["note_at"])
+    rest["workspace"] = _workspace(env, origins)
+    rest["workspaces"] = _workspaces(rest["workspaces"], env)
     return Settings(state=state, home=home, db=chosen_db, zone=chosen_zone, origins=origins, **rest)
+
+
+def secret(name: str, environment: Mapping[str, str] | None = None) -> str:
+    """Return the secret that the environment variable of this name holds, "" where there is none; it is never kept."""
+    env = os.environ if environment is None else environment
+    return env.get(name, "").strip() if name else ""
 
 
 def wants_colour(environment: Mapping[str, str] | None = None) -> bool:
@@ -182,7 +215,7 @@ def _zone(
 
 
 def _zone_name(said: str) -> str:
-    """Return the zone that TZ names, "" for the other forms of POSIX (`CET-1CEST`, a path): then the next one counts."""
+    """Return the zone that TZ names, "" for POSIX's other forms (`CET-1CEST`, a path): then the next one counts."""
     name = said.removeprefix(":")
     try:
         zoneinfo.ZoneInfo(name)
@@ -197,6 +230,28 @@ def _machine_zone() -> str:
     except OSError:
         return ""
     return target.partition("zoneinfo/")[2]
+
+
+def _workspace(env: Mapping[str, str], origins: dict[str, Origin]) -> str:
+    value = env.get("OPENCLAW_WORKSPACE_DIR", "").strip()
+    origins["workspace"] = Origin("environment", "OPENCLAW_WORKSPACE_DIR") if value else Origin("default")
+    return str(_absolute(value, env)) if value else ""
+
+
+def _workspaces(named: Mapping[str, Any], env: Mapping[str, str]) -> Mapping[str, str]:
+    for agent, folder in named.items():
+        if not isinstance(folder, str) or not folder.strip():
+            raise BadInput(
+                f"config.toml: workspaces.{agent} is {folder!r}, but it must be a folder.", 'main = "~/notes"'
+            )
+    return {agent: str(_absolute(folder.strip(), env)) for agent, folder in named.items()}
+
+
+def _check_note_at(value: str) -> None:
+    if not re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9]", value):
+        raise BadInput(
+            f"config.toml: note_at is {value!r}, but it must be a time of day.", 'For example: note_at = "03:00"'
+        )
 
 
 def openclaw_config(state: Path) -> Mapping[str, Any]:
@@ -220,7 +275,25 @@ def _plain(name: str, file: Mapping[str, Any], origins: dict[str, Origin]) -> An
     if type(value) is not type(default):
         raise BadInput(
             f"config.toml: {name} is {value!r}, but it must be a {type(default).__name__}.",
-            f"For example: {name} = {str(default).lower()}",
+            f"For example: {name} = {str(default).lower() if isinstance(default, (bool, int)) else repr(default)}",
         )
     origins[name] = Origin("file", name)
     return value
+
+
+def _check_note_model(value: str) -> None:
+    """Raise BadInput for a `note_model` that names nobody who could be asked."""
+    if value in ("off", "openclaw") or Path(value).is_absolute():
+        return
+    from urllib.parse import urlsplit  # noqa: PLC0415 - only where there is an address
+
+    try:
+        parts = urlsplit(value)
+        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and not parts.username
+    except ValueError:
+        known = False
+    if not known:
+        raise BadInput(
+            "config.toml: note_model is no model that can be asked.",
+            'It is "off", "openclaw", the path of that program, or an address such as "http://127.0.0.1:11434/v1".',
+        )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from limpet import clock, door
 from limpet.errors import LimpetError
+from limpet.memory import Memory
 from limpet.recording import Lock, Recording
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ TICK_S = 0.1
 OTHERS = 5
 RETRY_S = 2.0
 """How long it waits after a fault that may pass: a full disk, a lock held by another program."""
+
+NOTES_S = 60.0
+"""How often it looks whether a note is due, where nothing waits to be taken in."""
 
 PROGRESS_S = 2.0
 ALREADY_RUNNING = "A sidecar is already running here."
@@ -42,6 +46,8 @@ class Sidecar:
         self._done = 0
         self._complaint = ""
         self._told_s = 0.0
+        self._caught_up = threading.Event()
+        self._note_complaint = ""
 
     def run(self, *, until_eof: bool) -> bool:
         """Record until told to stop; return False at once where a sidecar is already running."""
@@ -52,7 +58,10 @@ class Sidecar:
         try:
             entrance.open()
             self._listen_for_the_end(until_eof=until_eof)
+            notes = threading.Thread(target=self._write_notes, name="notes", daemon=True)
+            notes.start()
             self._loop()
+            notes.join(RETRY_S)
         finally:
             entrance.close()
             lock.release()
@@ -74,7 +83,10 @@ class Sidecar:
                 more = recording.round(everything=ticks % OTHERS == 0 or self._wake.is_set())
                 self._round_done()
                 self._cheer()
-                self._tell_progress(recording.history_left())
+                left = recording.history_left()
+                self._tell_progress(left)
+                if not more and not left:
+                    self._caught_up.set()
             except LimpetError as error:
                 self._complain(error)
                 if recording is not None:
@@ -89,6 +101,35 @@ class Sidecar:
         if recording is not None:
             recording.drain(1.0)
             recording.close()
+
+    def _write_notes(self) -> None:
+        """Write what is due, now and then, beside the loop: recording never waits for a note, nor for a model."""
+        if not (self._settings.note_nightly and self._settings.owns_spool):
+            return
+        while not self._stop.is_set():
+            if not self._caught_up.wait(1.0):
+                continue
+            try:
+                self._look_for_notes()
+            except LimpetError as error:
+                self._complain_of_notes(error.message)
+            except Exception as fault:  # noqa: BLE001 - a fault of ours in one night must not end the other nights
+                self._complain_of_notes(f"Limpet made a mistake ({type(fault).__name__}: {fault}).")
+            self._caught_up.clear()
+            self._stop.wait(NOTES_S)
+
+    def _look_for_notes(self) -> None:
+        with Memory(self._settings) as memory:
+            outcomes = memory.notes().look(clock.now_ms(), patient=True)
+        for one in outcomes:
+            if one.result == "written":
+                self._say(f"note written: {one.path}")
+        self._complain_of_notes(" ".join(one.why for one in outcomes if one.result == "failed"))
+
+    def _complain_of_notes(self, why: str) -> None:
+        if why and why != self._note_complaint:
+            self._say(f"cannot write a note: {why}")
+        self._note_complaint = why or self._note_complaint
 
     def _answer(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         if request.get("op") == "drain":

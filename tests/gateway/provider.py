@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 DIRECTIVE = re.compile(r"DO:([a-z0-9_]+)(?:\((.*?)\)(?=\s|$|\"))?", re.DOTALL)
 INTERNAL = "BEGIN_OPENCLAW_INTERNAL_CONTEXT"
+PLAN = re.compile(r"^PLAN \w+ BEGINS$", re.MULTILINE)
 CHILD_DONE = "A background task completed"
 
 
@@ -120,12 +121,14 @@ class Provider:
 
     `requests` holds each body asked; `issued` each tool call given out as {id, name, args, directive, at}; `said` each
     text as {id, text, directive, at} (`id` is the response's); with `log` all of it goes to that JSON-lines file too.
+    `worded` answers what is asked for a daily note, given the prompt.
     """
 
     log: Path | None = None
     requests: list[dict[str, Any]] = field(default_factory=list)
     issued: list[dict[str, Any]] = field(default_factory=list)
     said: list[dict[str, Any]] = field(default_factory=list)
+    worded: Callable[[str], Step] = field(default=lambda _: SUMMARY)
 
     def __enter__(self) -> Self:
         self._lock = threading.Lock()
@@ -142,13 +145,17 @@ class Provider:
 
     def answer(self, body: dict[str, Any]) -> tuple[Step, str]:
         """Decide, note down, and return the step with its ids filled in, and the id of the response."""
-        step, directive = choose(body["messages"]) if body.get("tools") else (SUMMARY, "")
+        step, directive = choose(body["messages"]) if body.get("tools") else (self._without_tools(body), "")
         step = self._after_refusals(step, directive)
         response = f"chatcmpl-{uuid.uuid4().hex[:12]}"
         calls = tuple(Call(c.name, c.args, c.id or f"call_{uuid.uuid4().hex[:16]}") for c in step.calls)
         step = Step(step.text, calls, step.status)
         self._note(body, step, directive, response)
         return step, response
+
+    def _without_tools(self, body: dict[str, Any]) -> Step:
+        asked = flat(body["messages"][-1].get("content"))
+        return self.worded(asked) if PLAN.search(asked) else SUMMARY
 
     def _after_refusals(self, step: Step, directive: str) -> Step:
         if not step.then:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from limpet import text
 from limpet.cli import output
 from limpet.errors import CheckFailed, Unavailable
 from limpet.memory import Memory
+from limpet.note.diary import Diary
+from limpet.runtimes.openclaw import cron
+from limpet.runtimes.openclaw.workspaces import Workspaces
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 def status(args: argparse.Namespace) -> int:
@@ -27,7 +31,8 @@ def status(args: argparse.Namespace) -> int:
             output.as_json(
                 {"ok": health.ok, "state": health.state, "sentence": health.sentence, "since": since,
                  "last_record": last,
-                 "pending_bytes": watched.pending, "lacks": list(health.lacks), "counts": counts}
+                 "pending_bytes": watched.pending, "lacks": list(health.lacks), "counts": counts,
+                 "note_model": _note_model(memory), "notes": _troubles(memory)}
             )  # fmt: skip
         else:
             parts = [
@@ -39,6 +44,10 @@ def status(args: argparse.Namespace) -> int:
             output.data(" ".join([parts[0], "; ".join(part for part in parts[1:] if part)]))
             for lack in health.lacks:
                 output.data(f"  cannot see {lack}")
+            if model := _note_model(memory):
+                output.data(f"  {model}")
+            for trouble in _troubles(memory):
+                output.data(f"  {_note_line(trouble)}")
             for name in ("rejected", "duplicate"):
                 if counts.get(name):
                     output.data(
@@ -46,6 +55,36 @@ def status(args: argparse.Namespace) -> int:
                         + (" (kept in quarantine)" if name == "rejected" else " records (counted once)")
                     )
     return 0 if health.ok else CheckFailed.exit_status
+
+
+def _note_model(memory: Memory) -> str | None:
+    """Return what became of the last note that a model was to word, and what it cost; None where none is wanted."""
+    if memory.settings.note_model == "off":
+        return None
+    from limpet.note import drafting  # noqa: PLC0415 - only where a model is wanted is there anything to load
+
+    report = drafting.report(memory.settings)
+    return report.sentence if report is not None else None
+
+
+def _troubles(memory: Memory) -> list[dict[str, Any]]:
+    """Return each note that could not be written, or that somebody should look at, and why; oldest day first."""
+    return [
+        {
+            "day": day.isoformat(),
+            "agent": agent,
+            "failed": one.failed,
+            "why": one.why,
+            "since": output.moment(one.since_ms, memory.settings.zone),
+        }
+        for (day, agent), one in sorted(Diary.read(memory.settings.home).troubles.items())
+    ]
+
+
+def _note_line(trouble: Mapping[str, Any]) -> str:
+    which = f"note of {trouble['day']} ({trouble['agent']})"
+    state = f"cannot be written since {trouble['since']}" if trouble["failed"] else "was written, but"
+    return text.clean(f"{which} {state}: {trouble['why']}", newlines=False)
 
 
 def _nothing_yet(memory: Memory, *, machine: bool) -> int:
@@ -146,8 +185,24 @@ def _steps(memory: Memory) -> Iterator[tuple[bool, str, str]]:
             watch.source,
             watch.why or f"read well, last {output.moment(watch.good_ms, memory.settings.zone)}",
         )
+    yield from _notes(memory)
     yield from _database(memory)
     yield health.ok, "all in all", health.sentence
+
+
+def _notes(memory: Memory) -> Iterator[tuple[bool, str, str]]:
+    """Yield where each agent's notes go and what says so, when the last one was written, and what is in the way."""
+    diary, known = Diary.read(memory.settings.home), Workspaces(memory.settings)
+    for agent in known.agents():
+        place = known.of(agent)
+        last = diary.last.get(agent)
+        when = f"; the last one, of {last[0]}, at {output.moment(last[2], memory.settings.zone)}" if last else ""
+        there = "" if place.path.is_dir() else "; there is no such folder yet"
+        yield True, "notes", f"of {agent} go to {place.path / 'memory'} ({place.why}){there}{when}"
+    for trouble in _troubles(memory):
+        yield not trouble["failed"], "note", _note_line(trouble)
+    if job := cron.job_of(memory.settings.state):
+        yield True, "cron", f"OpenClaw's cron starts the notes, too (job {job})"
 
 
 def _database(memory: Memory) -> Iterator[tuple[bool, str, str]]:

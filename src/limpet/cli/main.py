@@ -59,6 +59,17 @@ def _show(p: argparse.ArgumentParser) -> None:
     p.add_argument("event", help="an event's number")
 
 
+def _note(p: argparse.ArgumentParser) -> None:
+    which = p.add_mutually_exclusive_group()
+    which.add_argument("--date", default="", metavar="D", help="write the note of this day: ISO date, yesterday, today")
+    which.add_argument("--since", default="", metavar="D", help="write the notes of all days from this one on")
+    span = p.add_mutually_exclusive_group()
+    span.add_argument("--week", action="store_true", help="show the week that holds the day (default: yesterday)")
+    span.add_argument("--month", action="store_true", help="show the month that holds the day (default: yesterday)")
+    p.add_argument("--agent", default="", metavar="A", help="only this agent's")
+    p.add_argument("--dry-run", action="store_true", help="show what the note would say, and write nothing")
+
+
 def _add(p: argparse.ArgumentParser) -> None:
     p.add_argument("type", help="any word: note, decision, error ...")
     p.add_argument("summary", help="one sentence")
@@ -92,6 +103,16 @@ def _setup(p: argparse.ArgumentParser) -> None:
     p.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
 
 
+def _setup_alone(p: argparse.ArgumentParser) -> None:
+    _setup(p)
+    p.add_argument(
+        "--note-with",
+        choices=["sidecar", "openclaw-cron"],
+        default="sidecar",
+        help="who starts the daily notes: the sidecar (default), or a job of OpenClaw's cron as well",
+    )
+
+
 def _demo(p: argparse.ArgumentParser) -> None:
     p.add_argument("--keep", metavar="FOLDER", help="leave the demo's memory in this folder")
 
@@ -102,7 +123,7 @@ COMMANDS: dict[str, Command] = {
         "record:setup",
         "install the plugin into OpenClaw and configure it",
         "limpet setup openclaw --dry-run",
-        _setup,
+        _setup_alone,
     ),
     "remove": Command("record:setup", "undo `setup`, exactly", "limpet remove openclaw", _setup),
     "demo": Command(
@@ -117,6 +138,13 @@ COMMANDS: dict[str, Command] = {
     "session": Command("ask:session", "a session's timeline", "limpet session 7f3c... --children", _session, True),
     "show": Command(
         "ask:show", "one event with its full body and every record behind it", "limpet show 4096", _show, True
+    ),
+    "note": Command(
+        "note:note",
+        "write the daily notes that are due, or show a day, a week or a month",
+        "limpet note --date yesterday --dry-run",
+        _note,
+        True,
     ),
     "add": Command(
         "record:add",

@@ -13,10 +13,13 @@ from limpet.cli.ask import now_of
 from limpet.errors import BadInput, NotFound
 from limpet.memory import Imported, Memory
 from limpet.model import Query
+from limpet.runtimes.openclaw import cron
 from limpet.runtimes.openclaw import setup as openclaw
 
 if TYPE_CHECKING:
     import argparse
+
+    from limpet.settings import Settings
 
 
 def add(args: argparse.Namespace) -> int:
@@ -70,22 +73,39 @@ def export(args: argparse.Namespace) -> int:
 def setup(args: argparse.Namespace) -> int:
     """Install the plugin and configure OpenClaw, or, for `remove`, undo that."""
     chosen = settings.load(db=args.db)
-    if args.command == "remove":
+    removing = args.command == "remove"
+    if removing:
         plan = openclaw.plan_removal(chosen.state)
     else:
         home = chosen.home if chosen.origins["home"].kind != "default" else None
         command = [*limpet_command(), "run", "--until-eof"]
         plan = openclaw.plan_setup(chosen.state, openclaw.plugin_folder(), command, home)
+    job = cron.job_of(chosen.state) if removing else ""
+    said = _cron_sentence(chosen, job=job, wanted=not removing and args.note_with == "openclaw-cron")
+    sentences = [*(plan.sentences if plan.changes or not said else ()), *filter(None, [said])]
     if args.json:
-        output.as_json({"plan": list(plan.sentences), "changes": len(plan.changes), "dry_run": args.dry_run})
+        output.as_json({"plan": sentences, "changes": len(plan.changes) + bool(said), "dry_run": args.dry_run})
     else:
-        for sentence in plan.sentences:
+        for sentence in sentences:
             output.data(sentence)
-    if args.dry_run or not plan.changes or not _agreed(args):
+    if args.dry_run or not (plan.changes or said) or not _agreed(args):
         return 0
     openclaw.apply(plan)
-    output.say("Done. A gateway that is running takes it up when it next starts: openclaw gateway restart")
+    if plan.changes:
+        output.say("Done. A gateway that is running takes it up when it next starts: openclaw gateway restart")
+    if said:
+        cron.unregister(chosen, job) if removing else cron.register(chosen, [*limpet_command(), "note"])
+        output.say(f"The cron job {cron.JOB} is {'deleted' if removing else 'registered'}.")
     return 0
+
+
+def _cron_sentence(chosen: Settings, *, job: str, wanted: bool) -> str:
+    """Return what is to be done with OpenClaw's cron, "" where nothing is."""
+    if job:
+        return f"Delete the job {cron.JOB} from OpenClaw's cron."
+    if wanted:
+        return f"Have OpenClaw's cron run `limpet note` at {chosen.note_at} ({chosen.zone}), as the job {cron.JOB}."
+    return ""
 
 
 def _agreed(args: argparse.Namespace) -> bool:

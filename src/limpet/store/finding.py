@@ -76,6 +76,10 @@ class Finder:
         text = self._sql["pairs"].replace(":by_column", by).replace(":count_column", self._sql[f"column.{query.count}"])
         return [(at, by or "", name or "") for at, by, name in self._connection.execute(text + where, given)]
 
+    def touched(self, first: int) -> list[tuple[int, str]]:
+        """Return (quarter of an hour in epoch milliseconds, agent) of what records from this place on tell of."""
+        return [(at, agent) for at, agent in self._connection.execute(self._sql["touched"], {"first": first})]
+
     def by_id(self, number: int) -> Event | None:
         """Return the event with this id, None where there is none."""
         row = self._connection.execute(self._sql["positions"], {"ids": json.dumps([number])}).fetchone()

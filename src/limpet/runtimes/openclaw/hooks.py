@@ -217,7 +217,7 @@ def cron_changed(saying: Saying) -> Sequence[Fact]:
                 0,
                 actor="system",
                 trust="system",
-                label="cron",
+                label=_cron_label(title) or "cron",
                 agent=agent,
                 summary=f"cron job {title} {action}",
             )
@@ -232,7 +232,7 @@ def cron_changed(saying: Saying) -> Sequence[Fact]:
             summary=text.one_line(f"cron job {title}" + (f": {said}" if said else ""), SUMMARY_CHARS),
             status=_cron_status(event) if phase == "end" else "",
             error=text.one_line(words_of(event.get("error")), 500),
-            duration_ms=duration(event.get("durationMs")), text=f"{title} {said}", label="",
+            duration_ms=duration(event.get("durationMs")), text=f"{title} {said}", label=_cron_label(title),
         )
     ]  # fmt: skip
 
@@ -356,6 +356,11 @@ def _subagent(saying: Saying, phase: str, **fields: Any) -> Fact:
         call=run if phase == "start" else "", rank=HOOK_RANK,
         details={k: v for k, v in details.items() if v} or None, **fields,
     )  # fmt: skip
+
+
+def _cron_label(title: str) -> str:
+    """Return the noise label of a job that Limpet itself has made: its nightly run is nothing that happened."""
+    return "own" if title.startswith("limpet-") else ""
 
 
 def _cron_status(event: Mapping[str, Any]) -> str:

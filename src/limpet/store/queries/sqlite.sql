@@ -235,6 +235,11 @@ SELECT e.call, count(*) FROM event e
 SELECT e.pos >> 20, count(*) FROM event e
 -- name: counts.hour_ms
 SELECT (e.pos >> 20) / 900000 * 900000, count(*) FROM event e
+-- name: touched
+SELECT DISTINCT (e.pos >> 20) / 900000 * 900000, coalesce(a.value, '') FROM event e
+LEFT JOIN name a ON a.id = e.agent LEFT JOIN name l ON l.id = e.label
+WHERE (e.id >= :first OR e.id IN (SELECT event FROM sighting WHERE place >= :first))
+  AND coalesce(l.value, '') NOT IN ('own', 'internal')
 -- name: other_session_of_key
 SELECT min(e.pos) >> 20, s.value FROM event e JOIN name s ON s.id = e.session
 WHERE e.session_key = (SELECT id FROM name WHERE value = :key) AND e.session != (SELECT id FROM name WHERE value = :session)
