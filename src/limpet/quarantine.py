@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Protocol
 
 from limpet import jsonline
+from limpet.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,12 +45,12 @@ class Quarantine:
         self._folder = folder
 
     def keep(self, reject: Reject, redactor: Cleaner) -> str:
-        """Keep a line without its secrets and return its file's name."""
+        """Keep a line without its secrets and return its file's name. Raises Unavailable where it cannot be written."""
         content = redactor.redact_bytes(reject.content[:KEPT_BYTES])
         reason, _ = redactor.redact_text(reject.reason)
         where, _ = redactor.redact_text(reject.where)
         name = (
-            hashlib.sha256(b"\n".join((reject.where.encode(), reject.reason.encode(), content))).hexdigest()[:16]
+            hashlib.sha256(b"\n".join((os.fsencode(reject.where), reject.reason.encode(), content))).hexdigest()[:16]
             + ".json"
         )
         said = {
@@ -76,9 +77,22 @@ class Quarantine:
         yield from sorted(self._folder.glob("*.json")) if self._folder.is_dir() else ()
 
     def _write(self, name: str, content: bytes) -> None:
+        path = self._folder / name
+        if path.exists():
+            return
         old = os.umask(0o077)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            (self._folder / name).write_bytes(content)
+            half = path.with_suffix(".half")
+            with half.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())  # the segment that it comes from is deleted after this
+            half.rename(path)
+        except OSError as error:
+            raise Unavailable(
+                f"The quarantine {self._folder} cannot be written: {error.strerror}.",
+                "Check the disk, and that folder's owner and permissions; nothing is lost meanwhile.",
+            ) from error
         finally:
             os.umask(old)
