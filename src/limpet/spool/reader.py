@@ -108,7 +108,8 @@ class SpoolSource:
 
     def _folders(self) -> Sequence[Path]:
         try:
-            return [Path(entry.path) for entry in os.scandir(self._spool) if entry.is_dir(follow_symlinks=False)]
+            found = [entry for entry in os.scandir(self._spool) if entry.is_dir(follow_symlinks=False)]
+            return [Path(entry.path) for entry in found if entry.name.isprintable()]  # a producer's name is a uuid
         except FileNotFoundError:
             return ()
         except OSError as error:
