@@ -49,8 +49,9 @@ class Quarantine:
         content = redactor.redact_bytes(reject.content[:KEPT_BYTES])
         reason, _ = redactor.redact_text(reject.reason)
         where, _ = redactor.redact_text(reject.where)
+        where_said = reject.where.encode("utf-8", "backslashreplace")
         name = (
-            hashlib.sha256(b"\n".join((os.fsencode(reject.where), reject.reason.encode(), content))).hexdigest()[:16]
+            hashlib.sha256(b"\n".join((where_said, reject.reason.encode(), content))).hexdigest()[:16]
             + ".json"
         )
         said = {
