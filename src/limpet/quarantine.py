@@ -50,10 +50,7 @@ class Quarantine:
         reason, _ = redactor.redact_text(reject.reason)
         where, _ = redactor.redact_text(reject.where)
         where_said = reject.where.encode("utf-8", "backslashreplace")
-        name = (
-            hashlib.sha256(b"\n".join((where_said, reject.reason.encode(), content))).hexdigest()[:16]
-            + ".json"
-        )
+        name = hashlib.sha256(b"\n".join((where_said, reject.reason.encode(), content))).hexdigest()[:16] + ".json"
         said = {
             "source": reject.source,
             "where": where,
