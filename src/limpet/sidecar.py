@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -9,10 +10,13 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
+import apsw
+
 from limpet import clock, door
-from limpet.errors import LimpetError
+from limpet.errors import LimpetError, Unavailable
 from limpet.memory import Memory
 from limpet.recording import Lock, Recording
+from limpet.store import opening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,6 +32,9 @@ RETRY_S = 2.0
 
 NOTES_S = 60.0
 """How often it looks whether a note is due, where nothing waits to be taken in."""
+
+PASSING = (LimpetError, apsw.Error, OSError)
+"""Faults that may pass: the sidecar says them and tries again."""
 
 PROGRESS_S = 2.0
 ALREADY_RUNNING = "A sidecar is already running here."
@@ -77,30 +84,42 @@ class Sidecar:
         ticks = 0
         while not self._stop.is_set():
             try:
-                if recording is None:
-                    recording = Recording.open(self._settings)
-                    self._say(f"recording into {self._settings.db}")
-                more = recording.round(everything=ticks % OTHERS == 0 or self._wake.is_set())
-                self._round_done()
-                self._cheer()
-                left = recording.history_left()
-                self._tell_progress(left)
-                if not more and not left:
-                    self._caught_up.set()
-            except LimpetError as error:
-                self._complain(error)
-                if recording is not None:
-                    recording.close()
-                recording = None
-                more = False
+                recording = recording or self._opened()
+                more = self._round(recording, everything=ticks % OTHERS == 0 or self._wake.is_set())
+            except PASSING as error:
+                self._complain(self._explained(error))
+                recording, more = _closed(recording), False
                 self._stop.wait(RETRY_S)
             ticks += 1
             if not more:
                 self._wake.wait(TICK_S)
             self._wake.clear()
         if recording is not None:
-            recording.drain(1.0)
-            recording.close()
+            with contextlib.suppress(*PASSING):  # what is left stays in the spool
+                recording.drain(1.0)
+            _closed(recording)
+
+    def _opened(self) -> Recording:
+        recording = Recording.open(self._settings)
+        self._say(f"recording into {self._settings.db}")
+        return recording
+
+    def _round(self, recording: Recording, *, everything: bool) -> bool:
+        more = recording.round(everything=everything)
+        self._round_done()
+        self._cheer()
+        left = recording.history_left()
+        self._tell_progress(left)
+        if not more and not left:
+            self._caught_up.set()
+        return more
+
+    def _explained(self, error: Exception) -> LimpetError:
+        if isinstance(error, LimpetError):
+            return error
+        if isinstance(error, apsw.Error):
+            return opening.explained(error, self._settings.db)
+        return Unavailable(f"{error}.", "Check the disk and its permissions.")
 
     def _write_notes(self) -> None:
         """Write what is due, now and then, beside the loop: recording never waits for a note, nor for a model."""
@@ -193,3 +212,11 @@ class Sidecar:
             ready, _, _ = select.select([sys.stdin.fileno()], [], [], 1.0)
             if ready and not os.read(sys.stdin.fileno(), 4096):
                 self.stop()
+
+
+def _closed(recording: Recording | None) -> Recording | None:
+    """Close a recording as far as it can be closed; return None, which is what is left of it."""
+    if recording is not None:
+        with contextlib.suppress(apsw.Error):
+            recording.close()
+    return None
