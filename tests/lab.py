@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from limpet import door, settings
+from limpet.errors import Unavailable
 from limpet.model import Query
 from limpet.recording import Recording
 from limpet.store.sqlite import SqliteStore
@@ -277,11 +278,21 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 
 def until(true: Any, what: str) -> None:
-    """Wait until something is true; fail, saying what was waited for, when it never becomes so."""
+    """Wait until something is true; fail, saying what was waited for, when it never becomes so.
+
+    A database that another process is just making cannot be read yet: that is not yet, too.
+    """
     end = time.monotonic() + PATIENCE_S
-    while not true():
+    while not _is(true):
         assert time.monotonic() < end, f"waited in vain until {what}"
         time.sleep(0.01)
+
+
+def _is(true: Any) -> bool:
+    try:
+        return bool(true())
+    except Unavailable:
+        return False
 
 
 def _refuse(word: str) -> None:
