@@ -98,8 +98,8 @@ def _run(p: argparse.ArgumentParser) -> None:
 
 
 def _setup(p: argparse.ArgumentParser) -> None:
-    p.add_argument("runtime", choices=["openclaw"])
-    p.add_argument("--yes", action="store_true", help="do not ask")
+    p.add_argument("runtime", choices=["openclaw"], help="the runtime: the only one so far")
+    p.add_argument("--yes", action="store_true", help="do not ask (without a terminal nobody is asked)")
     p.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
 
 
@@ -135,7 +135,9 @@ COMMANDS: dict[str, Command] = {
     ),
     "ask": Command("ask:ask", "an exact answer to a question", "limpet ask failed tool calls yesterday", _ask, True),
     "recent": Command("ask:recent", "the newest events", "limpet recent --hours 48 --type tool_call", _recent, True),
-    "session": Command("ask:session", "a session's timeline", "limpet session 7f3c... --children", _session, True),
+    "session": Command(
+        "ask:session", "a session's timeline", "limpet session agent:main:main --children", _session, True
+    ),
     "show": Command(
         "ask:show", "one event with its full body and every record behind it", "limpet show 4096", _show, True
     ),
