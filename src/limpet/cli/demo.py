@@ -211,6 +211,7 @@ def _hints(seen: Seen, kept: Path | None) -> Sequence[str]:
         f"  {limpet} show {call}",
         f"  {limpet} note --date {seen.day} --dry-run",
         f"  {limpet} verify",
+        "  unset OPENCLAW_STATE_DIR    (back to your own OpenClaw)",
     )
 
 
