@@ -176,7 +176,9 @@ COMMANDS: dict[str, Command] = {
     "doctor": Command(
         "keep:doctor", "walk the whole chain from hook to answer and name the broken link", "limpet doctor"
     ),
-    "verify": Command("keep:verify", "check the ledger's chain and the events against it", "limpet verify"),
+    "verify": Command(
+        "keep:verify", "check the ledger's chain, and that each part of a record is in an event", "limpet verify"
+    ),
     "rebuild": Command("keep:rebuild", "make the events and the text index again from the ledger", "limpet rebuild"),
     "drain": Command("keep:drain", "take in what is pending", "limpet drain"),
 }
