@@ -15,7 +15,7 @@ printf 'OpenClaw is in %s.\n\n' "$state"
 "$limpet" status || true
 cat <<END
 
-To let Limpet record what its agents do (--dry-run only shows what would change):
+To let Limpet record what its agents do, where it does not yet (--dry-run only shows what would change):
   $PWD/$limpet setup openclaw --dry-run
   $PWD/$limpet setup openclaw
 To look at a recorded day first:

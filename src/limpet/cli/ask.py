@@ -57,7 +57,8 @@ def session(args: argparse.Namespace) -> int:
         output.table(events, zone, agent=False)
         if before:
             output.say(f"goes on from {before}")
-        output.say(f"{len(events):,} events; " + (f"{end[1]}, {output.moment(end[0], zone)}" if end else "no end seen"))
+        noun = "event" if len(events) == 1 else "events"
+        output.say(f"{len(events):,} {noun}; " + (f"{end[1]}, {output.moment(end[0], zone)}" if end else "no end seen"))
     return 0
 
 

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import shlex
+import shutil
 import sys
 import tempfile
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from limpet import clock, days, settings
-from limpet.cli import output
+from limpet.cli import output, record
 from limpet.errors import BadInput
 from limpet.memory import Memory
 from limpet.model import Query
@@ -196,18 +197,21 @@ def _tell(seen: Seen, zone: str, kept: Path | None) -> None:
 
 
 def _hints(seen: Seen, kept: Path | None) -> Sequence[str]:
+    limpet = "limpet" if shutil.which("limpet") else shlex.join(record.limpet_command())
     if kept is None:
-        return ("", "Nothing of this stays here. To keep it and go on asking:", "  limpet demo --keep limpet-demo")
+        return ("", "Nothing of this stays here. To keep it and go on asking:", f"  {limpet} demo --keep limpet-demo")
     call = seen.interrupted.events[0].id if seen.interrupted.events else 0
     return (
         "",
         f"It stays in {kept}. Go on asking:",
         f"  export OPENCLAW_STATE_DIR={shlex.quote(str(kept))}",
-        f"  limpet ask failed tool calls on {seen.day}",
-        f"  limpet ask how many tool calls per agent on {seen.day}",
-        "  limpet session agent:press:main",
-        f"  limpet show {call}",
-        "  limpet verify",
+        f"  {limpet} ask failed tool calls on {seen.day}",
+        f"  {limpet} ask how many tool calls per agent on {seen.day}",
+        f"  {limpet} session agent:press:main",
+        f"  {limpet} show {call}",
+        f"  {limpet} note --date {seen.day} --dry-run",
+        f"  {limpet} verify",
+        "  unset OPENCLAW_STATE_DIR    (back to your own OpenClaw)",
     )
 
 

@@ -137,7 +137,8 @@ def verify(args: argparse.Namespace) -> int:
         else:
             for fault in verdict.faults:
                 output.data(fault)
-            judged = f"{len(verdict.faults):,} faults" if verdict.faults else "no fault"
+            count = len(verdict.faults)
+            judged = f"{count:,} {'fault' if count == 1 else 'faults'}" if count else "no fault"
             output.data(f"{verdict.records:,} records, {verdict.events:,} events, {judged}; head {verdict.head}")
     return CheckFailed.exit_status if verdict.faults else 0
 

@@ -98,8 +98,8 @@ def _run(p: argparse.ArgumentParser) -> None:
 
 
 def _setup(p: argparse.ArgumentParser) -> None:
-    p.add_argument("runtime", choices=["openclaw"])
-    p.add_argument("--yes", action="store_true", help="do not ask")
+    p.add_argument("runtime", choices=["openclaw"], help="the runtime: the only one so far")
+    p.add_argument("--yes", action="store_true", help="do not ask (without a terminal nobody is asked)")
     p.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
 
 
@@ -135,7 +135,9 @@ COMMANDS: dict[str, Command] = {
     ),
     "ask": Command("ask:ask", "an exact answer to a question", "limpet ask failed tool calls yesterday", _ask, True),
     "recent": Command("ask:recent", "the newest events", "limpet recent --hours 48 --type tool_call", _recent, True),
-    "session": Command("ask:session", "a session's timeline", "limpet session 7f3c... --children", _session, True),
+    "session": Command(
+        "ask:session", "a session's timeline", "limpet session agent:main:main --children", _session, True
+    ),
     "show": Command(
         "ask:show", "one event with its full body and every record behind it", "limpet show 4096", _show, True
     ),
@@ -174,7 +176,9 @@ COMMANDS: dict[str, Command] = {
     "doctor": Command(
         "keep:doctor", "walk the whole chain from hook to answer and name the broken link", "limpet doctor"
     ),
-    "verify": Command("keep:verify", "check the ledger's chain and the events against it", "limpet verify"),
+    "verify": Command(
+        "keep:verify", "check the ledger's chain, and that each part of a record is in an event", "limpet verify"
+    ),
     "rebuild": Command("keep:rebuild", "make the events and the text index again from the ledger", "limpet rebuild"),
     "drain": Command("keep:drain", "take in what is pending", "limpet drain"),
 }

@@ -154,6 +154,8 @@ def answer(found: Answer, question: str = "", *, form: str = "table") -> None:
         as_json(answer_json(found, question))
     elif form == "csv":
         rows(found)
+        sys.stdout.flush()
+        bounds(found)
     else:
         data(headline(found))
         if found.query.note:
@@ -176,10 +178,10 @@ def bounds(found: Answer) -> None:
     """Say how complete the answer is."""
     coverage = found.coverage
     words = {
-        "complete": "complete: every witness was watching",
+        "complete": "complete: this time was watched, and nothing is known to be missing",
         "partial": "not complete",
         "blind": "BLIND: nothing was watching then; this says nothing about what happened",
-        "unknown": "completeness unknown: no witness watched this time",
+        "unknown": "completeness unknown: nobody watched this time, or not all of it",
     }[coverage.state]
     say(f"{words} ({found.query.zone})")
     for gap in coverage.gaps[:5]:

@@ -52,7 +52,7 @@ def open_for_reading(path: Path) -> apsw.Connection:
     """Open an existing database for reading only; raises Unavailable where there is none, or none that can be read."""
     if not path.exists():
         raise Unavailable(
-            f"There is no database at {path}.", "limpet run  (or: limpet demo, to see one)", "no_database"
+            f"There is no database at {path}.", "limpet setup openclaw  (or: limpet demo, to see one)", "no_database"
         )
     with _opened(path, apsw.SQLITE_OPEN_READONLY) as connection:
         found = version(connection)
