@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from limpet import json5
 from limpet.errors import BadInput, NotFound, Unavailable
-from limpet.runtimes.openclaw import editing, json5, setup
+from limpet.runtimes.openclaw import editing, setup
 
 if TYPE_CHECKING:
     from pathlib import Path

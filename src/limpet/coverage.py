@@ -67,7 +67,7 @@ def of(store: SqliteStore, query: Query, watched: Watched) -> Coverage:
     hooks = [s for s in store.state.streams() if s.source == HOOKS]
     started = min([w.since_ms for w in watches] + [s.first_ms for s in hooks], default=None)
     until = min(watched.now_ms, query.until_ms if query.until_ms is not None else watched.now_ms)
-    since = query.since_ms if query.since_ms is not None else started
+    since = query.since_ms if query.since_ms is not None else store.find.bounds()[0] or started
     if started is None or since is None or until <= started:
         return Coverage("partial" if watched.pending else "unknown", (), watched.pending)
     gaps = tuple(gap for gap in _gaps(store, hooks, watches, watched) if _touches(gap, max(since, started), until))
@@ -174,6 +174,16 @@ def _gaps(store: SqliteStore, hooks: Sequence[Stream], watches: Sequence[Watch],
     for event in store.find.page(Query(filters=(("type", ("gap",), False),), limit=200)):
         yield Gap(event.at_ms, event.at_ms + (event.duration_ms or 0), HOOKS, event.summary)
     yield from _silences(store, hooks, watched)
+    yield from _nobody(hooks, watches, watched)
+
+
+def _nobody(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) -> Iterator[Gap]:
+    """Yield the span since which nobody watches: no plugin is set up, none lives, and no transcript is read."""
+    reads = any(w.source.startswith(TRANSCRIPTS) and not w.why for w in watches)
+    if hooks and not (watched.plugin or watched.alive or reads):
+        yield Gap(
+            max(s.last_ms for s in hooks), None, HOOKS, "the plugin is not set up any more, and nothing else watches"
+        )
 
 
 def _silences(store: SqliteStore, hooks: Sequence[Stream], watched: Watched) -> Iterator[Gap]:

@@ -256,12 +256,12 @@ def _check_note_at(value: str) -> None:
 
 def openclaw_config(state: Path) -> Mapping[str, Any]:
     """Return OpenClaw's `agents.defaults` as far as it can be read; {} where it cannot."""
-    import json  # noqa: PLC0415 - only where there is a configuration to read
+    from limpet import json5  # noqa: PLC0415 - only where there is a configuration to read
 
     try:
-        config = json.loads((state / "openclaw.json").read_text("utf-8"))
+        config = json5.parse((state / "openclaw.json").read_text("utf-8")).value
         defaults = config["agents"]["defaults"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, BadInput):
         return {}
     return defaults if isinstance(defaults, dict) else {}
 

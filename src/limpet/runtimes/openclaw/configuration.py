@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from limpet import json5
 from limpet.errors import BadInput
-from limpet.runtimes.openclaw import editing, json5
+from limpet.runtimes.openclaw import editing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

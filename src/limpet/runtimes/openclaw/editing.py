@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from limpet.runtimes.openclaw.json5 import Child, Node
+    from limpet.json5 import Child, Node
 
 
 def replaced(text: str, node: Node, value: Any) -> str:

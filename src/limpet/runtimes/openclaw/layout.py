@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from limpet import json5
+from limpet.errors import BadInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,10 +106,10 @@ def _named_log(state: Path) -> Path | None:
 
 
 def configuration(state: Path) -> dict[str, Any]:
-    """Return `openclaw.json` as far as it is plain JSON with a `logging` object; {} where it is not."""
+    """Return `openclaw.json` where it can be read and has a `logging` object; {} where not."""
     try:
-        config = json.loads((state / "openclaw.json").read_bytes())
-    except (OSError, ValueError):
+        config = json5.parse((state / "openclaw.json").read_text("utf-8")).value
+    except (OSError, ValueError, BadInput):
         return {}
     return config if isinstance(config, dict) and isinstance(config.get("logging"), dict) else {}
 
