@@ -125,6 +125,40 @@ def test_a_request_is_told_in_its_own_words_or_as_a_part_without_a_no_or_if() ->
     assert [one.partition(",")[0] for one in faults] == ["", "it says move", "it says move", "it says site"]
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "dont delete the old backup",
+        "don\u00b4t delete the old backup",
+        "don\u02bct delete the old backup",
+        "keep the site rather than delete the old backup",
+        "avoid to delete the old backup",
+        "why did somebody delete the old backup?",
+    ],
+)
+def test_a_no_without_its_apostrophe_is_a_no(asked: str) -> None:
+    """People type as they type: a part of a wish never says the opposite of the whole."""
+    about = Statement("asked", f"“{asked}” at 09:03", (1,), verb="was asked")
+    assert fault_of("The agent was asked to delete the old backup [1].", about).startswith("it says delete")
+
+
+def test_a_success_that_came_later_did_not_come_first() -> None:
+    """`later` says what came after what: it stays with the success."""
+    words = "`make` failed at 11:43 (“boom”), and a later one succeeded at 11:50"
+    about = Statement("failed", words, (1,), also=(2,))
+    assert fault_of("`make` failed at 11:43, and a later one succeeded at 11:50 [1].", about) == ""
+    turned = "`make` later failed at 11:43, and one succeeded at 11:50 [1]."
+    assert fault_of(turned, about) == "it tells things in another order than they happened"
+
+
+@pytest.mark.parametrize("name", ["not", "never", "almost", "unless", "later"])
+def test_an_agents_name_that_says_something_is_no_name(name: str) -> None:
+    """An agent may be called `not`; a sentence with that word still says the opposite."""
+    about = Statement("open", "`sleep 600` was interrupted by a restart of the gateway", (1,))
+    said = f"`sleep 600` was {name} interrupted by a restart of the gateway [1]."
+    assert checking.fault(said, replace(only(about), agent=name)) != ""
+
+
 def test_who_asked_is_not_turned_round() -> None:
     """Where the agent was asked, it is not the agent that asked."""
     about = Statement("asked", "“move the site” at 09:03", (1,), verb="was asked")

@@ -102,6 +102,15 @@ def test_history_is_made_day_by_day_and_only_where_something_happened(busy: Lab)
     assert sorted(path.name for path in note_at(busy).parent.glob("*.md")) == ["2026-06-01.md", "2026-06-04.md"]
 
 
+def test_history_is_shown_without_writing_it(busy: Lab) -> None:
+    """`--since` with `--dry-run` shows every day that it would write, and writes none."""
+    busy.take([call("late", 86_400_000 * 3)])
+    shown = busy.limpet("note", "--since", "2026-05-25", "--dry-run", "--json", "--now", "2026-06-08T09:00:00Z")
+    days_shown = [(one["first"], one["last"], one["agent"]) for one in shown.json["notes"]]
+    assert days_shown == [(DAY, DAY, "main"), (DAY, DAY, "press"), ("2026-06-04", "2026-06-04", "main")]
+    assert not note_at(busy).exists()
+
+
 def test_a_week_and_a_month_are_shown_from_the_same_plan(busy: Lab) -> None:
     """Nothing is written; the counts are those of all days together."""
     busy.take([call("late", 86_400_000 * 3, error="broke"), call("later", 86_400_000 * 20, error="broke")])
@@ -142,6 +151,13 @@ def test_a_note_that_cannot_be_written_is_an_error_and_not_a_success(busy: Lab, 
         (("--week", "--month"), 2),
         (("--date", DAY, "--since", DAY), 2),
         (("--tz", "Mars/Base"), 2),
+        (("--date", ""), 2),
+        (("--since", ""), 2),
+        (("--date", "0001-01-01"), 2),
+        (("--week", "--date", "0001-01-01"), 2),
+        (("--since", "1989-12-31"), 2),
+        (("--since", DAY, "--week"), 2),
+        (("--since", DAY, "--month", "--dry-run"), 2),
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_a_hint(busy: Lab, arguments: tuple[str, ...], status: int) -> None:

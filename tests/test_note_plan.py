@@ -591,3 +591,10 @@ def test_too_many_failures_are_counted_and_the_first_ones_named() -> None:
     assert plan.counts.failed == failed_total(plan) == 5000
     assert {n * 4096 for n in range(1, 2001)} <= failed_ids(plan)
     assert len(body(plan).encode()) <= MOST_BYTES
+
+
+def test_files_of_which_none_was_written_are_not_called_written() -> None:
+    """Also where there are too many to name them one by one."""
+    failing = [event(n, tool="write", summary=f"write /w/{n}.md", status="failed") for n in range(1, 16)]
+    last = words(planned(failing), "file")[-1]
+    assert last == "tried to write 5 other files (5 calls, 5 times without success)"

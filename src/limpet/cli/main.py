@@ -61,8 +61,8 @@ def _show(p: argparse.ArgumentParser) -> None:
 
 def _note(p: argparse.ArgumentParser) -> None:
     which = p.add_mutually_exclusive_group()
-    which.add_argument("--date", default="", metavar="D", help="write the note of this day: ISO date, yesterday, today")
-    which.add_argument("--since", default="", metavar="D", help="write the notes of all days from this one on")
+    which.add_argument("--date", metavar="D", help="write the note of this day: ISO date, yesterday, today")
+    which.add_argument("--since", metavar="D", help="write the notes of all days from this one on")
     span = p.add_mutually_exclusive_group()
     span.add_argument("--week", action="store_true", help="show the week that holds the day (default: yesterday)")
     span.add_argument("--month", action="store_true", help="show the month that holds the day (default: yesterday)")

@@ -28,23 +28,32 @@ def note(args: argparse.Namespace) -> int:
         zone = memory.settings.zone
         now_ms = now_of(args, zone)
         yesterday = days.day_of(now_ms, zone) - timedelta(days=1)
-        day = _day(args.date, yesterday) if args.date else None
+        day = _day(args.date, yesterday, zone) if args.date is not None else None
+        first = _since(args.since, yesterday, zone) if args.since is not None else None
+        if first is not None and (args.week or args.month):
+            raise BadInput(
+                "--since goes with no --week or --month: name a day in it by --date.", f"For example {EXAMPLE}"
+            )
         if not memory.exists():
             raise Unavailable(f"There is no memory at {memory.settings.db} yet.", "limpet setup openclaw")
         nightly = memory.notes()
         if args.agent:
             _check_agent(memory, args.agent)
         if args.week or args.month or args.dry_run:
-            return _show(_plans(nightly, *_span(args, day or yesterday), args.agent), machine=args.json)
-        if args.since:
-            return _told(_history(nightly, _since(args.since, yesterday), yesterday, args.agent, now_ms), args)
+            spans = (
+                [_span(args, day or yesterday)] if first is None else [(one, one) for one in _days(first, yesterday)]
+            )
+            plans = (plan for span in spans for plan in _plans(nightly, *span, args.agent))
+            return _show(plans, machine=args.json)
+        if first is not None:
+            return _told(_history(nightly, first, yesterday, args.agent, now_ms), args)
         if day is not None or args.agent:
             chosen = day or yesterday
             return _told(_written(nightly, chosen, args.agent, now_ms), args)
         return _told(nightly.look(now_ms), args)
 
 
-def _day(said: str, yesterday: date) -> date:
+def _day(said: str, yesterday: date, zone: str) -> date:
     """Return the local day that was named: an ISO date, `yesterday` or `today`. Raises BadInput."""
     today = yesterday + timedelta(days=1)
     named = {"yesterday": yesterday, "today": today}.get(said.lower())
@@ -54,17 +63,29 @@ def _day(said: str, yesterday: date) -> date:
         raise BadInput(f"--date {said!r} is no day.", f"For example {EXAMPLE}") from None
     if day > today:
         raise BadInput(f"{day} is still to come: there is nothing to tell of it.", f"For example {EXAMPLE}")
+    _check_known(day, zone)
     return day
 
 
-def _since(said: str, yesterday: date) -> date:
+def _since(said: str, yesterday: date, zone: str) -> date:
     try:
         day = date.fromisoformat(said)
     except ValueError:
         raise BadInput(f"--since {said!r} is no day.", "For example limpet note --since 2026-10-01") from None
     if day > yesterday:
         raise BadInput(f"No day since {day} is over yet.", "limpet note --date today  writes a note of what there is.")
+    _check_known(day, zone)
     return day
+
+
+def _check_known(day: date, zone: str) -> None:
+    earliest = days.day_of(days.EARLIEST_MS, zone)
+    if day < earliest:
+        raise BadInput(f"{day} is too long ago: no event is older than {earliest}.", f"For example {EXAMPLE}")
+
+
+def _days(first: date, last: date) -> Iterator[date]:
+    return (first + timedelta(days=number) for number in range((last - first).days + 1))
 
 
 def _span(args: argparse.Namespace, day: date) -> tuple[date, date]:
@@ -133,8 +154,7 @@ def _history(nightly: Nightly, first: date, last: date, agent: str, now_ms: int)
     """Write the notes of every day, oldest first, and show how far it is."""
     progress = output.Progress("notes")
     told_s = clock.monotonic_s()
-    for number in range((last - first).days + 1):
-        day = first + timedelta(days=number)
+    for number, day in enumerate(_days(first, last)):
         yield from _written(nightly, day, agent, now_ms)
         progress(f"{day} ({number + 1:,} of {(last - first).days + 1:,} days)")
         if clock.monotonic_s() - told_s > 60:

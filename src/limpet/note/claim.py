@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from limpet import text
 from limpet.note import clause
 from limpet.note.hours import MONTHS, WEEKDAYS
-from limpet.note.lexicon import LINKING, NOUNS, NUMBERS, ORDER, STATUS, stem
+from limpet.note.lexicon import AGAINST, CONDITION, LINKING, MODAL, NOT, NOUNS, NUMBERS, ORDER, STATUS, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,6 +27,9 @@ LONGEST_RUN = 160
 
 TELLING = ("failed", "stopped", "open", "trouble")
 """What a wording may not pass over, if it was in what the model was given."""
+
+SAYING = frozenset((*STATUS, *NUMBERS, *LINKING, *ORDER, *NOT, *AGAINST, *CONDITION, *MODAL))
+"""An agent with such a name is never named in a wording: there the word says something."""
 
 _TIME = re.compile(r"\d{1,2}:\d\d")
 _PASSIVE = re.compile(
@@ -102,10 +105,23 @@ def _soft_fault(said: Sequence[Token], meant: Sequence[Token], about: Statement,
         if strange and not (last == "asked" and _holds(wish, group)):
             return f"it says {text.one_line(token.said, 40)}, which the events that it cites do not"
         last = token.text if token.kind == "status" and token.text != "owner" else last
-    late = any(token.said.casefold() in ORDER and token.text not in known for token in said)
-    if late and (before is None or about.first_ms < before.first_ms):
+    places = _after(meant)
+    late = _after(said) - places
+    moved = places and late - {""}
+    if moved or (late and (before is None or about.first_ms < before.first_ms)):
         return "it tells things in another order than they happened"
     return ""
+
+
+def _after(row: Sequence[Token]) -> frozenset[str]:
+    """Return after what a line says `later` or the like: the name, number or outcome before it, "" for none."""
+    found, last = set(), ""
+    for token in row:
+        if token.said.casefold() in ORDER:
+            found.add(last)
+        elif token.kind != "soft" and not _TIME.fullmatch(token.text) and not token.said.startswith("“"):
+            last = token.text
+    return frozenset(found)
 
 
 def _wish(meant: Sequence[Token]) -> tuple[str, ...]:
@@ -129,7 +145,7 @@ def _without_names(words: str, plan: Plan) -> str:
 
 def _names(plan: Plan) -> Iterator[str]:
     agent = plan.agent.casefold()
-    if len(agent) > 2 and agent.isalpha() and agent not in STATUS and agent not in NUMBERS and agent not in LINKING:
+    if len(agent) > 2 and agent.isalpha() and agent not in SAYING:
         yield plan.agent
     if plan.first == plan.last:
         name, month = WEEKDAYS[plan.first.weekday()], MONTHS[plan.first.month - 1]

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from limpet.note.lexicon import CONDITION, LINKING, MODAL, NOT, NUMBERS, STATUS, stem
+from limpet.note.lexicon import AGAINST, CONDITION, LINKING, MODAL, NOT, NUMBERS, STATUS, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,6 +19,7 @@ SPAN = re.compile(
 _EDGES = ".,;:!?()'’…–—"  # noqa: RUF001 - dashes and curly apostrophes are what people write
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _PLAIN = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")  # noqa: RUF001
+_APOSTROPHES = re.compile(r"(?<=\w)[´`ʼ‘′＇](?=\w)")  # noqa: RUF001 - what people write for one
 _PARTS = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")  # noqa: RUF001
 
 
@@ -46,8 +47,8 @@ def outside(line: str) -> str:
 
 def parts(span: str) -> tuple[str, ...]:
     """Return the stems of a span's words, in order; () where a part of it could say the opposite of the whole."""
-    words = [word.casefold() for word in _PARTS.findall(span)]
-    if any(word in NOT | CONDITION | MODAL or word.endswith(("n't", "n’t")) for word in words):  # noqa: RUF001
+    words = [word.casefold() for word in _PARTS.findall(_APOSTROPHES.sub("'", span))]
+    if any(word in NOT | AGAINST | CONDITION | MODAL or word.endswith(("n't", "n’t")) for word in words):  # noqa: RUF001
         return ()
     return tuple(stem(word) for word in words if word not in LINKING)
 

@@ -20,6 +20,16 @@ ORDER = frozenset(("then", "later", "afterwards", "next"))
 """Words that say that this came after what the text told before."""
 
 NOT = frozenset(_words("not no never none nothing nobody neither nor without cannot nowhere"))
+AGAINST = frozenset(
+    _words(
+        "dont doesnt didnt isnt arent wasnt werent wont wouldnt cant couldnt shouldnt mustnt neednt havent hasnt hadnt "
+        "avoid avoids avoiding refrain stop stops stopping prevent prevents preventing forbid forbids forbidden skip "
+        "skipping quit cease exclude excluding except rather hardly barely almost nearly kidding joking wrong why "
+        "nicht kein keine keinen niemals pas jamais"
+    )
+)
+"""Words by which what somebody asked for may be the opposite of a part of it."""
+
 CONDITION = frozenset(_words("if unless until when whenever only except before after instead"))
 MODAL = frozenset(
     _words(

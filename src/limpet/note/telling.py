@@ -104,7 +104,8 @@ def _others(family: str, kinds: Sequence[Kind]) -> Statement:
     brief = f"{many}{what} ({ids.count:,} call{'s' if ids.count > 1 else ''}{failed})"
     if family == "searched":
         brief = f"{what} ({ids.count:,} call{'s' if ids.count > 1 else ''}{failed})"
-    return stated("file" if family == "wrote" else "done", f"{family} {brief}", ids, verb=family, brief=brief)
+    verb = "tried to write" if family == "wrote" and without == ids.count else family
+    return stated("file" if family == "wrote" else "done", f"{verb} {brief}", ids, verb=verb, brief=brief)
 
 
 def _delivered(tally: Tally) -> Iterator[Statement]:
