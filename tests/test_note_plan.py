@@ -282,7 +282,7 @@ def test_a_question_stands_with_its_answer_or_as_an_open_end() -> None:
         ]
     )
     assert words(plan, "asked") == ["“Deploy it.” at 12:00, and answered “It is live.”", "“Anything left?” at 12:00"]
-    assert words(plan, "open") == ["“Anything left?” at 12:00 had no answer"]
+    assert words(plan, "open") == ["“Anything left?” at 12:00 had no answer by midnight"]
 
 
 def test_a_night_of_heartbeats_is_one_line_beside_what_really_happened(lab: Lab) -> None:

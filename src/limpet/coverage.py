@@ -70,6 +70,9 @@ def of(store: SqliteStore, query: Query, watched: Watched) -> Coverage:
     since = query.since_ms if query.since_ms is not None else store.find.bounds()[0] or started
     if started is None or since is None or until <= started:
         return Coverage("partial" if watched.pending else "unknown", (), watched.pending)
+    left = _abandoned(hooks, watches, watched)
+    if left and left.from_ms < since:
+        return Coverage("blind", (left,), watched.pending)
     gaps = tuple(gap for gap in _gaps(store, hooks, watches, watched) if _touches(gap, max(since, started), until))
     if gaps and not _any_witness(hooks, watches, max(since, started), until):
         return Coverage("blind", gaps, watched.pending)
@@ -174,16 +177,14 @@ def _gaps(store: SqliteStore, hooks: Sequence[Stream], watches: Sequence[Watch],
     for event in store.find.page(Query(filters=(("type", ("gap",), False),), limit=200)):
         yield Gap(event.at_ms, event.at_ms + (event.duration_ms or 0), HOOKS, event.summary)
     yield from _silences(store, hooks, watched)
-    yield from _nobody(hooks, watches, watched)
 
 
-def _nobody(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) -> Iterator[Gap]:
-    """Yield the span since which nobody watches: no plugin is set up, none lives, and no transcript is read."""
+def _abandoned(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) -> Gap | None:
+    """Return since when nobody watches: no plugin is set up, none lives, and no transcript is read."""
     reads = any(w.source.startswith(TRANSCRIPTS) and not w.why for w in watches)
-    if hooks and not (watched.plugin or watched.alive or reads):
-        yield Gap(
-            max(s.last_ms for s in hooks), None, HOOKS, "the plugin is not set up any more, and nothing else watches"
-        )
+    if not hooks or watched.plugin or watched.alive or reads:
+        return None
+    return Gap(max(s.last_ms for s in hooks), None, HOOKS, "the plugin is not set up any more, nothing else watches")
 
 
 def _silences(store: SqliteStore, hooks: Sequence[Stream], watched: Watched) -> Iterator[Gap]:

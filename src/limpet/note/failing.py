@@ -105,13 +105,13 @@ def open_of(tally: Tally, hours: Hours) -> Iterator[Statement]:
     waiting = sorted(tally.turns.waiting.values(), key=lambda found: (found[0].at_ms, found[0].id))
     for event, ids in waiting[:FEW]:
         more = f" and {ids.count - 1:,} more" if ids.count > 1 else ""
-        words = f"{quoted(event.summary, 70)}{more} {hours.at(event.at_ms)} had no answer"
+        words = f"{quoted(event.summary, 70)}{more} {hours.at(event.at_ms)} had no answer by midnight"
         yield stated("open", words, ids, brief=words)
     if waiting[FEW:]:
         ids = Ids()
         for _, more_ids in waiting[FEW:]:
             ids.merge(more_ids)
-        words = f"{ids.count:,} more message{'s have' if ids.count > 1 else ' has'} no answer"
+        words = f"{ids.count:,} more message{'s have' if ids.count > 1 else ' has'} no answer by midnight"
         yield stated("open", words, ids, brief=words)
 
 

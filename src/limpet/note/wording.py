@@ -194,7 +194,7 @@ def _made_good(counts: Counts) -> str:
     if counts.failed == 1:
         return "a later one of its kind succeeded" if counts.recovered else "none of its kind succeeded afterwards"
     if not counts.recovered:
-        return "none of them was followed by a success of its kind"
+        return "none of them was followed by a success of its kind by midnight"
     if counts.recovered == counts.failed:
         return "each was followed by a success of its kind"
     return (
