@@ -151,9 +151,26 @@ def _make_folder(path: Path) -> None:
         os.umask(old)
 
 
-def _prepare(connection: apsw.Connection) -> None:
-    connection.pragma("journal_mode", "wal")
+def use_log(connection: apsw.Connection) -> None:
+    """Switch to the write-ahead log, synced at every commit.
+
+    Two processes that start on a new file race for the switch, and SQLite refuses one of them at once, whatever the
+    busy time-out (field case F51): so it is tried again. Raises apsw.BusyError where that never helps.
+    """
+    deadline = clock.monotonic_s() + BUSY_MS / 1000
+    while True:
+        try:
+            connection.pragma("journal_mode", "wal")
+            break
+        except apsw.BusyError:
+            if clock.monotonic_s() > deadline:
+                raise
+            clock.sleep(0.02)
     connection.pragma("synchronous", "full")
+
+
+def _prepare(connection: apsw.Connection) -> None:
+    use_log(connection)
     connection.pragma("journal_size_limit", 64 << 20)
 
 
@@ -169,18 +186,23 @@ def _migrate(connection: apsw.Connection, path: Path) -> None:
         raise _newer(path, found)
     if found == newest():
         return
-    if found == 0 and not _is_empty(connection) and not is_script(connection):
-        raise BadInput(
-            f"{path} is a SQLite database of another program; nothing in it was changed.",
-            "Name another file with --db.",
-        )
     connection.execute("BEGIN IMMEDIATE")
     try:
+        _refuse_foreign(connection, path)
         _apply(connection, path)
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def _refuse_foreign(connection: apsw.Connection, path: Path) -> None:
+    """Raise BadInput for another program's database; asked when nobody else can be making ours at this moment."""
+    if version(connection) == 0 and not _is_empty(connection) and not is_script(connection):
+        raise BadInput(
+            f"{path} is a SQLite database of another program; nothing in it was changed.",
+            "Name another file with --db.",
+        )
 
 
 def _apply(connection: apsw.Connection, path: Path) -> None:

@@ -13,7 +13,7 @@ from limpet.store.opening import place_of
 from limpet.store.sql import queries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
 SCHEMA = 1
@@ -22,6 +22,19 @@ SCHEMA = 1
 def path_of(db: Path) -> Path:
     """Return where the index of a database lies."""
     return db.with_name(f"{db.stem}.search{db.suffix}")
+
+
+@contextlib.contextmanager
+def _transaction(connection: apsw.Connection) -> Iterator[None]:
+    """Commit everything within, or nothing; begun as a writer: a reader that becomes one may be refused."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 class SearchIndex:
@@ -52,7 +65,7 @@ class SearchIndex:
         """Take in what changed at these positions; a position that no event has any more loses its text."""
         wanted = list(positions)
         texts = text_of(wanted)
-        with self._connection:
+        with _transaction(self._connection):
             self._connection.executemany(self._sql["drop_text"], [(pos,) for pos in wanted])
             self._connection.executemany(
                 self._sql["put_text"], [(pos, tokens.indexed(text)) for pos, text in texts.items()]
@@ -69,7 +82,7 @@ class SearchIndex:
 
     def clear(self) -> None:
         """Throw the index away; the caller marks everything stale."""
-        with self._connection:
+        with _transaction(self._connection):
             self._connection.execute(self._sql["clear_text"])
 
     def _opened(self, *, writing: bool) -> apsw.Connection:
@@ -94,14 +107,15 @@ class SearchIndex:
         return connection
 
     def _prepare(self, connection: apsw.Connection) -> None:
-        connection.pragma("journal_mode", "wal")
-        # What is taken off the list of stale positions must be here after a power cut.
-        connection.pragma("synchronous", "full")
-        if connection.pragma("user_version") != SCHEMA:
-            connection.execute(self._sql["drop_schema"])
-            connection.execute(self._sql["schema"])
-            connection.pragma("user_version", SCHEMA)
-            self.is_new = True
+        opening.use_log(connection)  # what is taken off the list of stale positions must be here after a power cut
+        if connection.pragma("user_version") == SCHEMA:
+            return
+        with _transaction(connection):
+            if connection.pragma("user_version") != SCHEMA:  # now that nobody else can make it
+                connection.execute(self._sql["drop_schema"])
+                connection.execute(self._sql["schema"])
+                connection.pragma("user_version", SCHEMA)
+                self.is_new = True
 
     def _discard(self) -> None:
         for suffix in ("", "-wal", "-shm"):

@@ -109,6 +109,8 @@ class SqliteStore:
         except apsw.CorruptError:
             self.index.discard()
             self._index = None
+        except apsw.Error as error:
+            raise opening.explained(error, self.path) from error
         self.events.mark_all_stale()
 
     @contextlib.contextmanager
