@@ -126,20 +126,29 @@ class SqliteStore:
     def follow(self, text_of: Callable[[list[int]], Mapping[int, str]]) -> int:
         """Let the index take in one batch of what is stale, newest first; return how many positions that were."""
         index = self.index
-        stale = [row[0] for row in self.connection.execute(self._sql["stale"], (INDEX_BATCH,))]
-        if not stale:
+        if self.connection.execute(self._sql["stale"], (1,)).get is None:
             return 0
-        try:
-            index.update(stale, text_of)
-        except apsw.CorruptError:
-            self.empty_index()
-            return 1
-        except apsw.Error as error:
-            raise opening.explained(error, path_of(self.path)) from error
-        with self.transaction():
-            self.connection.executemany(self._sql["unmark_stale"], [(pos,) for pos in stale])
-        return len(stale)
+        with self.transaction():  # nobody says more of these events between the reading and the striking
+            stale = [row[0] for row in self.connection.execute(self._sql["stale"], (INDEX_BATCH,))]
+            if _is_taken_in(index, stale, text_of, self.path):
+                self.connection.executemany(self._sql["unmark_stale"], [(pos,) for pos in stale])
+                return len(stale)
+        self.empty_index()
+        return 1
 
     def stale(self) -> int:
         """Return how many positions the index has not taken in yet."""
         return int(self.connection.execute(self._sql["count_stale"]).get)
+
+
+def _is_taken_in(
+    index: SearchIndex, positions: list[int], text_of: Callable[[list[int]], Mapping[int, str]], db: Path
+) -> bool:
+    """Let the index take in what stands at these positions; False where it is damaged."""
+    try:
+        index.update(positions, text_of)
+    except apsw.CorruptError:
+        return False
+    except apsw.Error as error:
+        raise opening.explained(error, path_of(db)) from error
+    return True
