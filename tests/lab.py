@@ -76,13 +76,20 @@ class Lab:
     def spool(self, lines: Iterable[Line | bytes], producer: str = "plugin", segment: int = 1) -> Path:
         """Append lines to a segment of the spool, as a producer that has ended; bytes are written as they are."""
         folder = self.home / "spool" / producer
-        folder.mkdir(parents=True, exist_ok=True)
-        about = {"pid": 1, "start": "0", "boot": "an earlier boot", "ns": ""}
-        (folder / "producer.json").write_text(json.dumps(about))
         path = folder / f"{segment}.jsonl"
-        with path.open("ab") as file:
-            file.writelines(raw(line) for line in lines)
-        return path
+        content = b"".join(raw(line) for line in lines)
+        about = {"pid": 1, "start": "0", "boot": "an earlier boot", "ns": ""}
+        # What a producer leaves that has ended is deleted once it is read: so it is there at once, or not at all.
+        while True:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                (folder / "producer.json").write_text(json.dumps(about))
+                whole = path.with_suffix(".whole")
+                whole.write_bytes((path.read_bytes() if path.exists() else b"") + content)
+                whole.rename(path)
+            except FileNotFoundError:
+                continue
+            return path
 
     def drain(self, most: int = 10_000) -> None:
         """Take in everything that waits, by the real recorder in this process."""
@@ -205,7 +212,7 @@ class Lab:
 
     def asked(self, **request: Any) -> Mapping[str, Any]:
         """Return what the sidecar answers to a request, nothing where none answers."""
-        return door.ask(self.settings.socket, request, 1.0) or {}
+        return door.ask(self.settings.socket, request, 10.0) or {}
 
 
 def raw(line: Line | bytes) -> bytes:

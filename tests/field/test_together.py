@@ -32,7 +32,8 @@ def test_an_import_beside_a_running_sidecar_joins_what_both_tell(lab: Lab):
         importing = lab.start("import", str(path))
         for part in range(7):
             lab.spool(hooks[part * 200 : part * 200 + 200], segment=part + 1)
-        assert ended(importing).status == 0
+        done = ended(importing)
+        assert done.status == 0, done.err
         until(lambda: not lab.left_in_spool(), "the sidecar has taken in everything")
     calls = lab.events("tool_call")
     assert len(calls) == 700
@@ -53,7 +54,8 @@ def test_a_rebuild_beside_a_running_sidecar_loses_nothing(lab: Lab):
     with lab.sidecar():
         rebuilding = lab.start("rebuild")
         lab.spool(hooks[600:], segment=2)
-        assert ended(rebuilding).status == 0
+        done = ended(rebuilding)
+        assert done.status == 0, done.err
         until(lambda: not lab.left_in_spool(), "the sidecar has taken in everything")
     assert len(lab.events("tool_call")) == 400
     assert lab.verdict().faults == ()
@@ -138,7 +140,7 @@ def test_something_odd_in_the_spool_stops_nothing(lab: Lab, odd: str):
     }[odd]()
     lab.spool([call("c-3", 2)], producer="c")
     with lab.sidecar():
-        until(lambda: lab.db.exists() and len(lab.events()) == 3, "the others are in")
+        until(lambda: lab.asked(op="drain", seconds=5).get("ok"), "the others are in")
     assert [event.call for event in lab.events()] == ["c-1", "c-2", "c-3"]
     assert secret.exists()
     assert lab.limpet("recent", "--json", "--now", iso(99)).json["count"] == 3
