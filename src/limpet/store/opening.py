@@ -235,8 +235,8 @@ def _set_script_aside(connection: apsw.Connection, path: Path) -> Path:
 
 def _copy_of(path: Path) -> Path:
     """Copy a database, through connections of its own: one that is writing cannot be copied from."""
-    for half in path.parent.glob(f"{path.name}.before-limpet-*.half"):
-        half.unlink()  # somebody was killed while writing it
+    for half in path.parent.glob(f"{path.name}.before-limpet-*.half*"):
+        half.unlink(missing_ok=True)  # somebody was killed while writing it
     copy = path.with_name(f"{path.name}.before-limpet-{clock.now_ms()}")
     half = copy.with_name(f"{copy.name}.half")
     old = os.umask(0o077)
