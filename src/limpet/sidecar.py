@@ -98,6 +98,8 @@ class Sidecar:
             with contextlib.suppress(*PASSING):  # what is left stays in the spool
                 recording.drain(1.0)
             _closed(recording)
+        with self._rounds:
+            self._rounds.notify_all()  # there will be no other round
 
     def _opened(self) -> Recording:
         recording = Recording.open(self._settings)
@@ -168,11 +170,11 @@ class Sidecar:
             wanted = self._done + 2
             self._wake.set()
             end = clock.monotonic_s() + seconds
-            while self._done < wanted and not self._complaint:
+            while self._done < wanted and not self._complaint and not self._stop.is_set():
                 if not self._rounds.wait(max(0.0, end - clock.monotonic_s())):
                     return False
                 self._wake.set()
-            return not self._complaint
+            return self._done >= wanted and not self._complaint
 
     def _round_done(self) -> None:
         with self._rounds:
