@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 pytestmark = pytest.mark.gateway
 
@@ -29,15 +29,20 @@ for await (const line of createInterface({ input: process.stdin })) {
 """
 
 
+RIGHTS = "-dac_override,-dac_read_search"
+WITHOUT_RIGHTS = ("setpriv", f"--bounding-set={RIGHTS}", f"--inh-caps={RIGHTS}") if os.geteuid() == 0 else ()
+"""Begins a command that permissions bind, also where root runs the tests."""
+
+
 class Plugin:
     """The plugin's spool in a real Node process, told how many records to append."""
 
-    def __init__(self, node: Path, home: Path, folder: Path) -> None:
-        """Start it on this home; the program lies in `folder`."""
+    def __init__(self, node: Path, home: Path, folder: Path, prefix: Sequence[str] = ()) -> None:
+        """Start it on this home, through `prefix`; the program lies in `folder`."""
         program = folder / "producer.mjs"
         program.write_text(PRODUCER)
         self.process = subprocess.Popen(
-            [str(node), str(program), str(PLUGIN / "spool.js"), str(home)],
+            [*prefix, str(node), str(program), str(PLUGIN / "spool.js"), str(home)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
@@ -68,12 +73,16 @@ def small_disk(folder: Path, size: str = "1m") -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def limpet(state: Path, *args: str) -> tuple[int, dict[str, Any]]:
+def limpet(state: Path, *args: str, prefix: Sequence[str] = ()) -> tuple[int, dict[str, Any]]:
     """Run a command with --json and return its exit status and what it said."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("LIMPET_", "OPENCLAW_"))}
     environment = {**kept, "OPENCLAW_STATE_DIR": str(state), "HOME": str(state.parent), "TZ": "UTC"}
     done = subprocess.run(
-        [sys.executable, "-m", "limpet", *args, "--json"], env=environment, capture_output=True, text=True, check=False
+        [*prefix, sys.executable, "-m", "limpet", *args, "--json"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return done.returncode, json.loads(done.stdout)
 
@@ -118,6 +127,23 @@ def test_a_read_only_disk_under_the_spool_is_loud_in_status(node: Path, tmp_path
         assert plugin.append(1)["written"] >= 1
         assert plugin.end() == ""
         assert len(limpet(state, "recent", "--type", "gap")[1]["events"]) == 1
+
+
+def test_a_spool_without_permission_is_loud_in_status(node: Path, tmp_path: Path) -> None:
+    """The plugin goes on without a word, `status` says why nothing is written, and the count becomes a gap."""
+    state = tmp_path / "state"
+    spool = state / "limpet" / "spool"
+    spool.mkdir(parents=True)
+    assert limpet(state, "status")[0] == 0
+    spool.chmod(0o500)
+    plugin = Plugin(node, spool.parent, tmp_path, WITHOUT_RIGHTS)
+    assert plugin.append(2) == {"written": 0, "dropped": 2}
+    status, said = limpet(state, "status", prefix=WITHOUT_RIGHTS)
+    assert (status, "Permission denied" in said["sentence"]) == (5, True), said
+    spool.chmod(0o700)
+    assert plugin.append(1)["written"] >= 1
+    assert plugin.end() == ""
+    assert len(limpet(state, "recent", "--type", "gap")[1]["events"]) == 1
 
 
 def test_a_full_disk_under_the_database_loses_nothing(node: Path, tmp_path: Path) -> None:
