@@ -76,14 +76,10 @@ def of(store: SqliteStore, query: Query, watched: Watched) -> Coverage:
     gaps = tuple(gap for gap in _gaps(store, hooks, watches, watched) if _touches(gap, max(since, started), until))
     if gaps and not _any_witness(hooks, watches, max(since, started), until):
         return Coverage("blind", gaps, watched.pending)
-    state = (
-        "partial"
-        if gaps or watched.pending
-        else "unknown"
-        if since < started - BEAT_MS and not _is_history(watches)
-        else "complete"
-    )
-    return Coverage(state, gaps, watched.pending)
+    if gaps or watched.pending:
+        return Coverage("partial", gaps, watched.pending)
+    before = since < started - BEAT_MS and not _is_history(watches)
+    return Coverage("unknown" if before else "complete")
 
 
 def health(store: SqliteStore, watched: Watched) -> Health:

@@ -57,7 +57,6 @@ class Memory:
         """Use these settings; `Memory.open()` settles them itself."""
         self.settings = settings
         self._store: SqliteStore | None = None
-        self._pending = 0
 
     @classmethod
     def open(cls, db: str | None = None, zone: str | None = None) -> Self:
@@ -102,7 +101,7 @@ class Memory:
             return
         with contextlib.suppress(Unavailable), self._recording() as recording:
             if recording is not None:
-                self._pending = recording.drain(DRAIN_S)
+                recording.drain(DRAIN_S)
 
     def _is_wanted(self) -> bool:
         """Whether there is anything to take in or to look at."""

@@ -14,18 +14,17 @@ from limpet.note.kinds import FEW, Hopes, Kind, Mishaps, kind_of
 from limpet.note.quoting import code, plain
 from limpet.note.turns import Turns
 from limpet.runtimes.saying import mapping, name
+from limpet.store.finding import NOISE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from limpet.model import Event
 
-NOISE = frozenset({"own", "internal"})
 FAILED_IDS = 2000
 """So many failed calls of a note are named by their ids; more than these are counted."""
 
 FAILED = frozenset({"failed", "timed_out"})
-UNENDED = frozenset({"started", "unknown", "interrupted"})
 STOPPED = frozenset({"blocked", "cancelled"})
 SILENT_TOOLS = frozenset({"process", "tool_call"})
 """Polling of a command that runs, and the tool that reaches another one, which has an event of its own."""

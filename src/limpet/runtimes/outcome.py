@@ -103,11 +103,6 @@ def status_word(value: Json) -> str:
     return WORDS.get(value.strip().lower(), "") if isinstance(value, str) else ""
 
 
-def exit_code(said: Mapping[str, Json]) -> int | None:
-    """Return the exit code that the runtime gives, if any."""
-    return _exit_code(tuple(_layers(said)))
-
-
 def _layers(said: Mapping[str, Json]) -> Iterator[Mapping[str, Any]]:
     """Yield every object of the answer that may carry a verdict, outermost first."""
     yield said

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from limpet.model import Batch, Fact, Json, Record
+    from limpet.model import Batch, Json
 
 
 class Source(Protocol):
@@ -33,12 +33,4 @@ class Runtime(Protocol):
 
     def sources(self) -> Sequence[Source]:
         """Return the streams that exist now; asked again and again, since agents come and go."""
-        ...
-
-
-class Interpreter(Protocol):
-    """What the records of one source mean: a pure function, with no clock and no memory."""
-
-    def __call__(self, record: Record) -> Sequence[Fact]:
-        """Return what the record says happened; an empty sequence where it says nothing."""
         ...

@@ -119,8 +119,6 @@ INSERT INTO watch (source, since_ms, good_ms, failed_ms, why) VALUES (:source, :
 ON CONFLICT (source) DO UPDATE SET failed_ms = coalesce(failed_ms, excluded.failed_ms), why = excluded.why
 -- name: watches
 SELECT source, since_ms, good_ms, failed_ms, why FROM watch ORDER BY source
--- name: drop_watch
-DELETE FROM watch WHERE source = ?
 -- name: meta
 SELECT value FROM meta WHERE name = ?
 -- name: put_meta
@@ -136,8 +134,6 @@ SELECT count(*) FROM event e
 SELECT e.pos FROM event e
 -- name: of_positions
  WHERE pos IN (SELECT value FROM json_each(:positions))
--- name: details_given
-SELECT details, tags FROM event WHERE id = ?
 -- name: where.since
 e.pos >= :since << 20
 -- name: where.until
@@ -231,8 +227,6 @@ SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.actor
 SELECT e.call, count(*) FROM event e
 -- name: grouped
  GROUP BY 1 ORDER BY 2 DESC, 1
--- name: times
-SELECT e.pos >> 20, count(*) FROM event e
 -- name: counts.hour_ms
 SELECT (e.pos >> 20) / 900000 * 900000, count(*) FROM event e
 -- name: touched
