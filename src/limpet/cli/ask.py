@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from limpet import clock, days
+from limpet import clock, days, wire
 from limpet.cli import output
 from limpet.errors import BadInput
 from limpet.memory import Memory, parse_id
@@ -50,9 +50,7 @@ def session(args: argparse.Namespace) -> int:
         events, end = memory.session(args.id, children=args.children)
         before = memory.origin(events)
         if args.json:
-            over = {"at": days.show(end[0], zone), "how": end[1]} if end else None
-            told = [output.event_json(e, zone) for e in events]
-            output.as_json({"session": args.id, "continues": before or None, "end": over, "events": told})
+            output.as_json(wire.session(args.id, events, end, before, zone))
             return 0
         output.table(events, zone, agent=False)
         if before:
@@ -67,14 +65,7 @@ def show(args: argparse.Namespace) -> int:
     with Memory.open(args.db, args.tz) as memory:
         event, records = memory.show(parse_id(args.event))
         if args.json:
-            behind = [{"no": r.no, "source": r.source, "kind": r.kind, "body": r.body} for r in records]
-            output.as_json(
-                {
-                    **output.event_json(event, memory.settings.zone),
-                    "details": event.details,
-                    "records": behind,
-                }
-            )
+            output.as_json(wire.shown(event, records, memory.settings.zone))
         else:
             output.details(event, records, memory.settings.zone)
     return 0

@@ -21,7 +21,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from limpet import clock, days, settings
+from limpet import clock, days, settings, wire
 from limpet.cli import output, record
 from limpet.errors import BadInput
 from limpet.memory import Memory
@@ -230,8 +230,8 @@ def _tell_json(seen: Seen, zone: str, kept: Path | None) -> None:
             "types": pairs(seen.types),
             "calls": pairs(seen.calls),
             "secrets_removed": dict(seen.removed),
-            "recent": output.answer_json(seen.recent),
-            "failures": output.answer_json(seen.failures),
-            "interrupted": output.answer_json(seen.interrupted),
+            "recent": wire.answer(seen.recent),
+            "failures": wire.answer(seen.failures),
+            "interrupted": wire.answer(seen.interrupted),
         }
     )

@@ -9,13 +9,13 @@ import sys
 import traceback
 from typing import TYPE_CHECKING, Any
 
-from limpet import days, settings, text
+from limpet import days, settings, text, wire
 from limpet.errors import LimpetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from limpet.model import Answer, Coverage, Event, Record
+    from limpet.model import Answer, Event, Record
 
 COLOURS = {
     "failed": "31",
@@ -87,71 +87,10 @@ class Progress:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def event_json(event: Event, zone: str) -> dict[str, Any]:
-    """Return an event as every JSON answer gives it."""
-    return {
-        "id": str(event.id),
-        "time": days.show(event.at_ms, zone),
-        "type": event.type,
-        "agent": event.agent or "unknown",
-        "session": event.session or None,
-        "run": event.run or None,
-        "call": event.call or None,
-        "tool": event.tool or None,
-        "status": event.status or None,
-        "duration_ms": event.duration_ms,
-        "summary": event.summary,
-        "error": event.error or None,
-        "trust": event.trust,
-        "label": event.label or None,
-        "actor": event.actor or None,
-        "flags": list(event.flags),
-        "sources": list(event.sources),
-    }
-
-
-def coverage_json(coverage: Coverage, zone: str) -> dict[str, Any]:
-    """Return a coverage as every JSON answer gives it."""
-    gaps = [
-        {
-            "from": days.show(g.from_ms, zone),
-            "to": None if g.to_ms is None else days.show(g.to_ms, zone),
-            "source": g.source,
-            "why": g.why,
-        }
-        for g in coverage.gaps
-    ]
-    return {
-        "state": coverage.state,
-        "gaps": gaps,
-        **({"pending_bytes": coverage.pending} if coverage.pending else {}),
-    }
-
-
-def answer_json(answer: Answer, question: str = "") -> dict[str, Any]:
-    """Return an answer as JSON; the shape is promised in `docs/how-it-works.md`."""
-    query = answer.query
-    since, until = query.since_ms, query.until_ms
-    return {
-        "question": question or query.understood,
-        "understood": query.understood,
-        **({"note": query.note} if query.note else {}),
-        "window": {
-            "from": None if since is None else days.show(since, query.zone),
-            "to": None if until is None else days.show(until, query.zone),
-            "zone": query.zone,
-        },
-        "count": answer.count,
-        "events": [event_json(event, query.zone) for event in answer.events],
-        "groups": [{"key": name or None, "count": n} for name, n in answer.groups],
-        "coverage": coverage_json(answer.coverage, query.zone),
-    }
-
-
 def answer(found: Answer, question: str = "", *, form: str = "table") -> None:
     """Write an answer as a table, as JSON or as CSV."""
     if form == "json":
-        as_json(answer_json(found, question))
+        as_json(wire.answer(found, question))
     elif form == "csv":
         rows(found)
         sys.stdout.flush()
@@ -242,7 +181,7 @@ def moment(at_ms: int, zone: str) -> str:
 
 def details(event: Event, records: Sequence[Record], zone: str) -> None:
     """Write everything known of one event, and every record behind it."""
-    for name, value in event_json(event, zone).items():
+    for name, value in wire.event(event, zone).items():
         if value not in (None, [], ""):
             said = json.dumps(value, ensure_ascii=False) if isinstance(value, list) else str(value)
             data(f"{name:<12} {text.clean(said)}")

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from limpet import jsonline, settings
+from limpet import jsonline, settings, wire
 from limpet.cli import output
 from limpet.cli.ask import now_of
 from limpet.errors import BadInput, NotFound
@@ -62,9 +62,7 @@ def export(args: argparse.Namespace) -> int:
             lines = (_record_line(record) for record in memory.every_record())
         else:
             found = memory.every(Query(filters=filters, noise=True, zone=memory.settings.zone))
-            lines = (
-                {**output.event_json(e, memory.settings.zone), "details": e.details, "tags": e.tags} for e in found
-            )
+            lines = ({**wire.event(e, memory.settings.zone), "details": e.details, "tags": e.tags} for e in found)
         for line in lines:
             sys.stdout.write(jsonline.dump(line).decode("utf-8") + "\n")
     return 0
