@@ -225,10 +225,14 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The exact number of matches, the part shown, the groups, and the bounds."""
+    """The exact number of matches, the part shown, the groups, and the bounds.
+
+    `snippets` gives, where a text was looked for, the passage around it by the event's id.
+    """
 
     query: Query
     count: int
     events: tuple[Event, ...]
     groups: tuple[tuple[str, int], ...]
     coverage: Coverage
+    snippets: Mapping[int, str] = field(default_factory=dict)

@@ -7,13 +7,13 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from limpet import coverage, days, text
+from limpet import coverage, days, passages, text
 from limpet.model import Answer
-from limpet.store import tokens
+from limpet.passages import Needle
 from limpet.store.finding import Hits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from limpet.model import Event, Query
     from limpet.store.sqlite import SqliteStore
@@ -40,24 +40,47 @@ def answer(store: SqliteStore, query: Query, watched: coverage.Watched) -> Answe
         most = max(0, query.take - query.offset) if query.take else query.limit
         events = tuple(store.find.page(replace(query, limit=min(query.limit, most)), hits))
         count = min(count, query.take) if query.take else count
-    return Answer(query, count, events, groups, coverage.of(store, query, watched))
+    needles = _needles(query.words)
+    found = passages.snippets(store, [event.id for event in events], needles) if needles else {}
+    return Answer(query, count, events, groups, coverage.of(store, query, watched), found)
 
 
 def _hits(store: SqliteStore, query: Query) -> tuple[Hits, Query]:
     """Return what the full-text part of the query leaves, and the query with a note on words that hold no word."""
     if not query.words and not query.without:
         return Hits(), query
-    wordless = [word for word in (*query.words, *query.without) if not tokens.asked(word)]
-    if wordless:
-        said = ", ".join(f'"{text.one_line(word, 40)}"' for word in wordless)
+    wanted, unwanted = _needles(query.words), _needles(query.without)
+    if steering := [word for word in (*query.words, *query.without) if Needle(word).steers]:
+        said = ", ".join(f'"{text.one_line(word, 40)}"' for word in steering)
         query = replace(query, note=f"{query.note} {said} holds no word to search for.".strip())
+    if query.words and not wanted:
+        return Hits([]), query
+    among = _matching(store, query, " AND ".join(needle.term for needle in wanted if needle.term)) if wanted else None
+    unsure = [needle for needle in wanted if not needle.is_sure]
+    if unsure:
+        among = passages.holding(store, store.find.positions(query, Hits(among)), unsure)
+    outside = [pos for needle in unwanted for pos in _standing(store, query, needle, among)]
+    return Hits(among, outside), query
+
+
+def _needles(words: Iterable[str]) -> list[Needle]:
+    return [needle for word in words if not (needle := Needle(word)).steers]
+
+
+def _matching(store: SqliteStore, query: Query, expression: str) -> list[int] | None:
+    """Return the positions in the query's window that the index finds; None, for all, where no word is asked for."""
     since = FIRST if query.since_ms is None else query.since_ms << 20
     until = LAST if query.until_ms is None else query.until_ms << 20
-    wanted = [term for word in query.words if (term := tokens.asked(word))]
-    unwanted = [term for word in query.without if (term := tokens.asked(word))]
-    among = store.matches(" AND ".join(wanted), since, until) if wanted else [] if query.words else None
-    outside = store.matches(" OR ".join(unwanted), since, until) if unwanted else ()
-    return Hits(among, outside), query
+    return store.matches(expression, since, until) if expression else None
+
+
+def _standing(store: SqliteStore, query: Query, needle: Needle, among: Sequence[int] | None) -> Sequence[int]:
+    """Return the positions where something stands that must not."""
+    found = _matching(store, query, needle.term)
+    if needle.is_sure:
+        return found or ()
+    kept = among if found is None else found if among is None else sorted({*among} & {*found})
+    return passages.holding(store, store.find.positions(query, Hits(kept)), [needle])
 
 
 def _different(store: SqliteStore, query: Query, hits: Hits) -> tuple[int, tuple[tuple[str, int], ...]]:

@@ -55,6 +55,13 @@ class Finder:
         by_position = dict(self._rows(found))
         return [by_position[pos] for pos in found]
 
+    def positions(self, query: Query, hits: Hits = EVERY) -> list[int]:
+        """Return where every match stands, newest first."""
+        where, given = self._where(query, hits)
+        return [
+            row[0] for row in self._connection.execute(self._sql["matching"] + where + self._sql["order.newest"], given)
+        ]
+
     def groups(self, query: Query, hits: Hits = EVERY) -> list[tuple[str, int]]:
         """Return how many matches there are by `query.by` (type, status, tool, agent, session), most first."""
         where, given = self._where(query, hits)
