@@ -76,7 +76,7 @@ def snippet(said: str, needles: Sequence[Needle]) -> str:
     """Return the passage of at most ROOM characters, on one line, around the first needle that stands in the text."""
     begin, end = next((place for needle in needles if (place := needle.place_in(said))[0] >= 0), (0, 0))
     first = max(0, begin - BEFORE)
-    if 0 < first and (space := said.find(" ", first, begin)) > 0:
+    if first > 0 and (space := said.find(" ", first, begin)) > 0:
         first = space + 1
     shown = text.one_line(said[first : max(end, first) + 4 * ROOM], ROOM - 2)
     return f"{'…' if first else ''}{shown}"

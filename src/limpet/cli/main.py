@@ -33,7 +33,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Turn a wrong argument into a sentence with a hint."""
-        raise NotUnderstood(f"{message[:1].upper()}{message[1:]}.", f"{self.prog} --help")
+        hint = f"{self.prog} --help"
+        if message.startswith("unrecognized arguments: -"):
+            hint += "  (what begins with - and is no option: limpet ask -- -v, or in quotes: limpet ask '\"rm -rf\"')"
+        raise NotUnderstood(f"{message[:1].upper()}{message[1:]}.", hint)
 
 
 def _ask(p: argparse.ArgumentParser) -> None:

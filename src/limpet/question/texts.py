@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from limpet.question.sentence import Sentence
 
 MARK = re.compile(r"^(?:\^|-(?!-))+(?=.*\w)|(?<=\w)\*+$")
-"""Signs by which other searches are steered, on a word without quotes: `^flaky`, `flaky*`, `-restart` (field case F49)."""
+"""Signs that steer other searches, on a word without quotes: `^flaky`, `flaky*`, `-restart` (field case F49)."""
 
 
 def look_for_bare(draft: Draft, tokens: Sequence[Token], *, alone: bool) -> None:
