@@ -36,7 +36,7 @@ ASKED = [
     ("failed tool calls tomorrow", f"type:tool_call status:failed,timed_out since:{NOW} until:{NOW}"),
     ("errors this week", f"is:error since:2026-10-26 until:{NOW}"),
     ("what did the agent do last night",
-     "-type:gap,gateway,reset,session -actor:user since:2026-10-25T18:00:00+01:00 until:2026-10-26T06:00:00+01:00"),
+     "is:deed since:2026-10-25T18:00:00+01:00 until:2026-10-26T06:00:00+01:00"),
     ("how many exec calls per day in october", f"type:tool_call tool:exec since:2026-10-01 until:{NOW} by:day"),
     ("last 5 messages from me", f"type:message actor:user until:{NOW} take:5"),
     ("did the backup run on sunday", '-type:delivery,message "backup" on:2026-10-25'),

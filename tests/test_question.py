@@ -266,7 +266,7 @@ WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_
 TEXTS = st.lists(WORDS.filter(bool), max_size=3, unique=True).map(tuple)
 VALUES = {
     "type": st.sampled_from(TYPES) | WORDS.filter(lambda word: bool(word) and word.lower() not in TYPES),
-    "is": st.just("error"),
+    "is": st.sampled_from(["error", "deed"]),
     "status": st.sampled_from(STATUSES),
     "trust": st.sampled_from(TRUSTS),
     **dict.fromkeys(("tool", "agent", "session", "run", "call", "actor", "source", "label"), WORDS.filter(bool)),

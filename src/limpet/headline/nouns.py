@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from limpet import text
-from limpet.question.vocabulary import NO_DEED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,11 +33,6 @@ SAID = {
 MOST_TYPES = 3
 QUOTED_CHARS = 60
 
-DEED: Mapping[str, tuple[str, ...]] = {
-    name: tuple(values.split(",")) for name, values in (part[1:].split(":") for part in NO_DEED.split())
-}
-"""What is denied where a question asks what the agent did."""
-
 Values = tuple[str, ...]
 
 
@@ -58,11 +52,8 @@ def noun_of(query: Query, count: int) -> str:
 def _said(query: Query, count: int) -> str:
     asked = {name: values for name, values, negated in query.filters if not negated}
     denied = {name: values for name, values, negated in query.filters if negated}
-    deeds = all(denied.get(name) == values for name, values in DEED.items()) and "type" not in asked
-    if deeds:
-        denied = {name: values for name, values in denied.items() if name not in DEED}
     kind, rest = _kind(asked, count)
-    said = [kind, *(["that the agent did"] if deeds else []), *_more(rest), *_texts(query), *_denied(denied)]
+    said = [kind, *_more(rest), *_texts(query), *_denied(denied)]
     return " ".join(said)
 
 
@@ -77,8 +68,10 @@ def _kind(asked: Mapping[str, Values], count: int) -> tuple[str, dict[str, Value
     if "tool" in rest and types in ((), ("tool_call",)):
         tools = _either(rest.pop("tool"))
         noun = f"{tools} {('call', 'calls')[one]}" if types else f"{noun} of {tools}"
-    if rest.pop("is", ()):
+    if "error" in rest.get("is", ()):
         noun = ("error", "errors")[one] if not types else f"{noun} with an error"
+    if rest.pop("is", ()) == ("deed",):
+        noun = f"{noun} that the agent did"
     if "message" in types and len(types) == 1 and "actor" in rest:
         noun = f"{noun} from {_either([PEOPLE.get(who, who) for who in rest.pop('actor')])}"
     return f"{_adjective(rest.pop('status', ()))}{noun}", rest

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Names = dict[str, "Collection[str]"]
 """What the store knows: of each kind (tool, agent, session ...) the names."""
 
-WORDS: Mapping[str, Sequence[str]] = {"status": STATUSES, "trust": TRUSTS, "is": ("error",), **CHOICES}
+WORDS: Mapping[str, Sequence[str]] = {"status": STATUSES, "trust": TRUSTS, "is": ("error", "deed"), **CHOICES}
 """The filters whose values are words of ours, with all of them."""
 
 SIDES = {"on": "in", "since": "since", "until": "until"}

@@ -17,7 +17,6 @@ from limpet.question.vocabulary import (
     EACH,
     FILLER,
     IMPLYING,
-    NO_DEED,
     OPENING,
     bars,
 )
@@ -91,7 +90,7 @@ def finish(sentence: Sentence) -> None:
     if sentence.deeds and not _types(draft) and ("is", False) not in draft.filters:
         if draft.filters.get(("actor", False)) == ("agent",):
             del draft.filters["actor", False]
-        express(draft, NO_DEED)
+        express(draft, "is:deed")
     if (
         sentence.words[0] == "when"
         and "sort" in draft.settings

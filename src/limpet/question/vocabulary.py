@@ -127,11 +127,8 @@ IMPLYING: Mapping[str, tuple[tuple[str, ...], str]] = {
 "Messages sent" are messages; "what was sent" asks for messages and deliveries; "what was made" is not understood.
 """
 
-DEEDS = frozenset({"do", "done", "doing", "up to"})
-"""Words after which "the agent" asks for all that happened but for what the user did, and starts and stops."""
-
-NO_DEED = "-type:gap,gateway,reset,session -actor:user"
-"""What is no deed of an agent, in filter form."""
+DEEDS = frozenset({"do", "done", "doing"})
+"""Words after which "the agent" asks for its deeds: all that happened but what the user said, and starts and stops."""
 
 COUNTING = "how many|how many times|how often|number of|the number of|count|count of|total|total number of|amount of"
 """Phrases after which `sessions`, `tools`, `agents` mean how many different ones."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from limpet.model import Query
 
 FILTERS = frozenset({"type", "status", "tool", "agent", "session", "run", "call", "actor", "trust", "label", "source"})
-"""The filters that are a list of names; `is:error` is one of its own."""
+"""The filters that are a list of names; `is:error` and `is:deed` have conditions of their own."""
 
 NOISE = ("own", "internal")
 """Labels that no answer shows unless it is asked for them: Limpet's own calls and the gateway's internal runs."""
@@ -148,7 +148,7 @@ class Finder:
 
     def _filter(self, name: str, parameter: str, values: Iterable[str], given: dict[str, object]) -> str:
         if name == "is" or name not in FILTERS:
-            return self._sql["where.is_error"]
+            return f"({' OR '.join(self._sql[f'where.is_{value}'] for value in values)})"
         given[parameter] = json.dumps(list(values))
         return self._sql[f"where.{name}"].replace(f":{name}", f":{parameter}")
 

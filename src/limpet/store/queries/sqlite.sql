@@ -164,6 +164,10 @@ EXISTS (SELECT 1 FROM name JOIN json_each(:source) wanted ON instr(',' || name.v
   WHERE name.id = e.sources)
 -- name: where.is_error
 (e.status IN (SELECT id FROM name WHERE value IN ('failed', 'timed_out')) OR e.type = (SELECT id FROM name WHERE value = 'error'))
+-- name: where.is_deed
+(coalesce(e.type, 0) NOT IN (SELECT id FROM name WHERE value IN ('gap', 'gateway', 'reset', 'session'))
+  AND NOT (coalesce(e.type = (SELECT id FROM name WHERE value = 'message'), 0)
+    AND coalesce(e.actor = (SELECT id FROM name WHERE value = 'user'), 0)))
 -- name: where.positions
 e.pos IN (SELECT value FROM json_each(:positions))
 -- name: where.outside
