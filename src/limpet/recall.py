@@ -92,11 +92,11 @@ def _different(store: SqliteStore, query: Query, hits: Hits) -> tuple[int, tuple
     if not query.by:
         return len(named), tuple(named)
     found: dict[str, set[str]] = defaultdict(set)
-    for at_ms, group, name in store.find.pairs(query, hits):
+    for at_ms, group, name in sorted(store.find.pairs(query, hits)):
         if name:
             found[_span(at_ms, query) if query.by in SPANS else group].add(name)
     counts = [(group, len(names)) for group, names in found.items()]
-    ordered = sorted(counts) if query.by in SPANS else sorted(counts, key=lambda pair: (-pair[1], pair[0]))
+    ordered = counts if query.by in SPANS else sorted(counts, key=lambda pair: (-pair[1], pair[0]))
     return len(named), tuple(ordered)
 
 
@@ -106,9 +106,9 @@ def _groups(store: SqliteStore, query: Query, hits: Hits) -> Iterator[tuple[str,
         yield from store.find.groups(query, hits)
         return
     counts: Counter[str] = Counter()
-    for at_ms, n in store.find.times(query, hits):
+    for at_ms, n in sorted(store.find.times(query, hits)):
         counts[_span(at_ms, query)] += n
-    yield from sorted(counts.items())
+    yield from counts.items()
 
 
 def _span(at_ms: int, query: Query) -> str:
