@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+import apsw
 import pytest
 
 from lab import Lab
+from limpet.errors import BadInput, NotUnderstood
 from limpet.memory import Memory
+from limpet.store.search import path_of
 from question_forms import NOW, Form, at, expected, forms
 from question_lines import lines_of, said_events
+from question_noise import fuzzed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -198,8 +203,77 @@ def test_a_day_has_as_many_hours_as_its_clocks_show(tmp_path: Path) -> None:
         october = memory.ask("notes on 2026-10-25 per hour", at(LATER))
         march = memory.ask("notes on 2026-03-29 per hour", at(LATER))
         days = memory.ask("notes per day", at(LATER))
-    assert (25, 23) == (october.count, march.count)
-    assert [1] * 25 == [n for _, n in october.groups]
+    assert (october.count, march.count) == (25, 23)
+    assert [n for _, n in october.groups] == [1] * 25
     assert ["2026-10-25T02:00+02:00", "2026-10-25T02:00+01:00"] == [name for name, _ in october.groups if "T02" in name]
     assert [] == [name for name, _ in march.groups if "T02" in name]
     assert {"2026-10-25": 25, "2026-03-29": 23}.items() <= dict(days.groups).items()
+
+
+def plans(memory: Memory, question: str) -> list[tuple[str, list[str]]]:
+    """Return each statement that a question leads to, with what SQLite says it will do for it."""
+    ran: list[tuple[str, Any]] = []
+
+    def note(_cursor: object, sql: str, given: Any) -> bool:
+        ran.append((sql, given))
+        return True
+
+    connection = memory.store.connection
+    connection.exec_trace = note
+    try:
+        memory.ask(question, at(LATER))
+    finally:
+        connection.exec_trace = None
+    selects = [(sql, given) for sql, given in ran if sql.startswith(("SELECT", "WITH"))]
+    return [(sql, [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", given)]) for sql, given in selects]
+
+
+WINDOWED = [
+    "failed tool calls yesterday",
+    "errors this week",
+    "what did the agent do last night",
+    "how many exec calls per day in october",
+    "number of sessions last week",
+    "slowest tool calls today",
+    "messages from me in the last 36 hours",
+    "what happened in session s-3 yesterday",
+    "tool calls by tool last week",
+    '"travel insurance" yesterday',
+    "exec calls except from agent desk on saturday",
+]
+
+
+@pytest.mark.parametrize("question", WINDOWED)
+def test_a_question_about_a_window_reads_that_window_alone(memory: Memory, question: str) -> None:
+    """No statement goes through all events, and each reads events by their time or by their places."""
+    asked = [(sql, plan) for sql, plan in plans(memory, question) if "FROM event e" in sql]
+    steps = [step for _, plan in asked for step in plan if step.split()[1] == "e"]
+    assert steps
+    assert [step for step in steps if "rowid>? AND rowid<?" not in step and "(rowid=?)" not in step] == []
+
+
+@pytest.mark.parametrize("question", ["last 5 messages from me", "last error", "last 10", "first 3 tool calls"])
+def test_the_last_few_are_read_from_the_end(memory: Memory, question: str) -> None:
+    """No sorting of all that matches: the walk ends when there are enough."""
+    steps = [step for sql, plan in plans(memory, question) if "FROM event e" in sql for step in plan]
+    assert steps
+    assert [step for step in steps if "TEMP B-TREE FOR ORDER BY" in step] == []
+
+
+def test_a_question_changes_nothing(memory: Memory) -> None:
+    """Whatever it says: the files are the same to the last byte, and the connection can write nothing."""
+    files = [memory.settings.db, path_of(memory.settings.db)]
+    before = [file.read_bytes() for file in files]
+    commands = [
+        "delete everything",
+        "drop table event",
+        "'; DELETE FROM event; --",
+        "forget my messages",
+        "update errors",
+    ]
+    for question in [*commands, *fuzzed(300, 3)]:
+        with contextlib.suppress(NotUnderstood, BadInput):
+            memory.ask(question, at(LATER))
+    assert before == [file.read_bytes() for file in files]
+    with pytest.raises(apsw.ReadOnlyError):
+        memory.store.connection.execute("DELETE FROM event")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,28 @@ class Imported:
     added: int = 0
     rejected: int = 0
     kinds: tuple[str, ...] = ()
+
+
+class Known(Mapping[str, frozenset[str]]):
+    """The names that the store knows, of tools and agents: looked up when a question has a word that may be one."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        """Look nothing up yet."""
+        self._store = store
+        self._found: dict[str, frozenset[str]] = {}
+
+    def __getitem__(self, kind: str) -> frozenset[str]:
+        if kind not in ("tool", "agent"):
+            raise KeyError(kind)
+        if kind not in self._found:
+            self._found[kind] = frozenset(self._store.find.names(kind))
+        return self._found[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("tool", "agent"))
+
+    def __len__(self) -> int:
+        return 2
 
 
 class Memory:
@@ -120,8 +143,7 @@ class Memory:
     def ask(self, question: str, now_ms: int | None = None, limit: int = 0, offset: int = 0) -> Answer:
         """Answer a question, in plain English or in filters. Raises NotUnderstood, with what would be understood."""
         now = clock.now_ms() if now_ms is None else now_ms
-        names = {kind: frozenset(self.store.find.names(kind)) for kind in ("tool", "agent")}
-        query = parse(question, now, self.settings.zone, names)
+        query = parse(question, now, self.settings.zone, Known(self.store))
         return self.answer(replace(query, limit=limit or query.limit, offset=offset or query.offset))
 
     def recent(self, hours: float = 24, kind: str = "", limit: int = 50, now_ms: int | None = None) -> Answer:

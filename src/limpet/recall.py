@@ -31,18 +31,27 @@ def answer(store: SqliteStore, query: Query, watched: coverage.Watched) -> Answe
     hits, query = _hits(store, query)
     groups: tuple[tuple[str, int], ...] = ()
     events: tuple[Event, ...] = ()
-    count = store.find.count(query, hits)
     if query.count:
         count, groups = _different(store, query, hits)
     elif query.by:
         groups = tuple(_groups(store, query, hits))
+        count = sum(n for _, n in groups)
     else:
         most = max(0, query.take - query.offset) if query.take else query.limit
         events = tuple(store.find.page(replace(query, limit=min(query.limit, most)), hits))
-        count = min(count, query.take) if query.take else count
+        count = _number(store, query, hits, len(events))
     needles = _needles(query.words)
     found = passages.snippets(store, [event.id for event in events], needles) if needles else {}
     return Answer(query, count, events, groups, coverage.of(store, query, watched), found)
+
+
+def _number(store: SqliteStore, query: Query, hits: Hits, shown: int) -> int:
+    """Return how many match, or of the first few that were asked for; what is all on the page is not counted again."""
+    most = min(query.limit, query.take or query.limit)
+    if not query.offset and (shown < most or shown == query.take):
+        return shown
+    count = store.find.count(query, hits)
+    return min(count, query.take) if query.take else count
 
 
 def _hits(store: SqliteStore, query: Query) -> tuple[Hits, Query]:

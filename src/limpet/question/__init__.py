@@ -69,7 +69,7 @@ def parse(text: str, now_ms: int, zone: str, names: Mapping[str, Collection[str]
     an unknown zone.
     """
     tokens = scan(text)
-    now, known = Now(now_ms, zone, days.day_of(now_ms, zone)), dict(names or {})
+    now, known = Now(now_ms, zone, days.day_of(now_ms, zone)), names or {}
     query, unknown = _read(tokens, now, known)
     if query:
         return query

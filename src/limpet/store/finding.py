@@ -49,7 +49,9 @@ class Finder:
         """Return the part of the matches that the query's sort, limit and offset name."""
         where, given = self._where(query, hits)
         order = self._sql[f"order.{query.sort}"]
-        text = self._sql["matching"] + where + order + self._sql["page"]
+        # Newest first of all time is read from the end: sorting all that an index finds would take longer.
+        walks = query.sort in ("newest", "oldest") and query.since_ms is None and hits.among is None
+        text = self._sql["walking" if walks else "matching"] + where + order + self._sql["page"]
         given = {**given, "limit": query.limit, "offset": query.offset}
         found = [row[0] for row in self._connection.execute(text, given)]
         by_position = dict(self._rows(found))

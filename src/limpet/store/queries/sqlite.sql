@@ -31,7 +31,9 @@ SELECT id FROM name WHERE value = ?
 -- name: add_name
 INSERT INTO name (value) VALUES (?)
 -- name: names_of_kind.tool
-SELECT DISTINCT value FROM event JOIN name ON name.id = event.tool WHERE event.tool IS NOT NULL
+WITH RECURSIVE used (id) AS (SELECT min(tool) FROM event WHERE tool IS NOT NULL UNION ALL
+  SELECT (SELECT min(tool) FROM event WHERE tool > used.id) FROM used WHERE used.id IS NOT NULL)
+SELECT value FROM used JOIN name ON name.id = used.id
 -- name: names_of_kind.agent
 SELECT DISTINCT value FROM event JOIN name ON name.id = event.agent
 -- name: events_with_keys
@@ -132,12 +134,14 @@ SELECT id, at_ms, arrived_ms, event_type, status, agent, session_id, session_key
 SELECT count(*) FROM event e
 -- name: matching
 SELECT e.pos FROM event e
+-- name: walking
+SELECT e.pos FROM event e NOT INDEXED
 -- name: of_positions
  WHERE pos IN (SELECT value FROM json_each(:positions))
 -- name: where.since
-e.pos >= :since << 20
+likelihood(e.pos >= :since << 20, 0.01)
 -- name: where.until
-e.pos < :until << 20
+likelihood(e.pos < :until << 20, 0.01)
 -- name: where.type
 e.type IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:type)))
 -- name: where.status
