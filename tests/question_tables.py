@@ -43,6 +43,8 @@ ASKED = [
     ("slowest tool calls today", f"type:tool_call since:2026-10-26 until:{NOW} sort:slowest"),
     ("what happened in session X before 9:40", f"session:X until:{NOW}"),
     ("tool calls between monday and wednesday 14:00", "type:tool_call since:2026-10-19 until:2026-10-21T14:00:00+02:00"),
+    ("did the backup finish on sunday", '-type:delivery,message "backup" on:2026-10-25'),
+    ("has the nightly report completed today", f'-type:delivery,message "nightly" "report" since:2026-10-26 until:{NOW}'),
     ("number of sessions", f"until:{NOW} count:session"),
     ("how many sessions had errors yesterday", "is:error on:2026-10-25 count:session"),
     ("which sessions had errors yesterday", "is:error on:2026-10-25 by:session"),
