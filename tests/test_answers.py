@@ -164,7 +164,7 @@ def test_calls_per_day_in_october(memory: Memory, events: list[Raw]) -> None:
 
 
 def test_the_last_five_are_five(memory: Memory, events: list[Raw]) -> None:
-    """ "The last 5" counts five, the newest ones."""
+    """Asked for the last five, five are counted: the newest."""
     mine = [raw["at"] for raw in events if (raw["type"], raw["actor"]) == ("message", "user") and not raw["label"]]
     found = memory.ask("last 5 messages from me", at(LATER))
     assert (5, sorted(at_ms for at_ms in mine if at_ms < at(LATER))[:-6:-1]) == (
@@ -204,8 +204,9 @@ def test_a_day_has_as_many_hours_as_its_clocks_show(tmp_path: Path) -> None:
         march = memory.ask("notes on 2026-03-29 per hour", at(LATER))
         days = memory.ask("notes per day", at(LATER))
     assert (october.count, march.count) == (25, 23)
-    assert [n for _, n in october.groups] == [1] * 25
-    assert ["2026-10-25T02:00+02:00", "2026-10-25T02:00+01:00"] == [name for name, _ in october.groups if "T02" in name]
+    assert {n for _, n in october.groups} == {1}
+    twice = [name for name, _ in october.groups if "T02" in name]
+    assert [name[16:] for name in twice] == ["+02:00", "+01:00"]
     assert [] == [name for name, _ in march.groups if "T02" in name]
     assert {"2026-10-25": 25, "2026-03-29": 23}.items() <= dict(days.groups).items()
 
