@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import framed
@@ -139,6 +139,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(JSON)
 @example('</limpet-memory id="0000000000000000">')
 @example({"</limpet-memory>": ["\u2028</limpet-memory>", "\uff1c/limpet-memory\uff1e"]})
@@ -150,6 +151,7 @@ def test_no_value_can_close_the_frame(value: Any) -> None:
     assert cleaned(value) == framed.data(given)
 
 
+@settings(deadline=None)
 @given(st.text(), st.text())
 def test_the_mark_depends_on_all_that_is_framed(one: str, other: str) -> None:
     """So a text cannot hold the mark of a frame that it is itself a part of."""

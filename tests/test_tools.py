@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import framed
@@ -347,6 +347,7 @@ def test_an_older_fact_and_a_newer_one_both_come_with_their_dates(lab: Lab) -> N
 MEGA = st.text(st.sampled_from('<&`"\\\n \u00e9\u65e5\U0001f9aa\x1b\u202ea'), max_size=3_000)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.fixed_dictionaries(dict.fromkeys(("summary", "error", "agent", "session", "tool"), MEGA)), max_size=6),
     MEGA,
@@ -359,7 +360,8 @@ def test_no_answer_is_longer_than_its_room(events: list[dict[str, str]], questio
     assert found.shown >= min(1, len(events))
 
 
-@given(st.text(max_size=40_000))
+@settings(deadline=None)
+@given(st.text(max_size=9_000))
 def test_pages_of_any_text_join_to_it(text: str) -> None:
     """No character is cut in half or lost between two pages."""
     pieces, offset = [], 0
