@@ -14,7 +14,7 @@ from limpet.model import Coverage, Gap, Query
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from limpet.store.sqlite import SqliteStore
+    from limpet.store.port import Store
     from limpet.store.state import Counted, Stream, Watch
 
 HOOKS = "openclaw.hooks"
@@ -61,7 +61,7 @@ class Health:
     last_ms: int | None
 
 
-def of(store: SqliteStore, query: Query, watched: Watched) -> Coverage:
+def of(store: Store, query: Query, watched: Watched) -> Coverage:
     """Return how far an answer to this query can be trusted."""
     watches = [w for w in store.state.watches() if w.source != "spool"]
     hooks = [s for s in store.state.streams() if s.source == HOOKS]
@@ -82,7 +82,7 @@ def of(store: SqliteStore, query: Query, watched: Watched) -> Coverage:
     return Coverage("unknown" if before else "complete")
 
 
-def health(store: SqliteStore, watched: Watched) -> Health:
+def health(store: Store, watched: Watched) -> Health:
     """Return whether Limpet records what it should, and what it cannot see."""
     watches = store.state.watches()
     hooks = [s for s in store.state.streams() if s.source == HOOKS]
@@ -117,7 +117,7 @@ def health(store: SqliteStore, watched: Watched) -> Health:
     )
 
 
-def counted(store: SqliteStore, now_ms: int) -> Counted:
+def counted(store: Store, now_ms: int) -> Counted:
     """Return what OpenClaw's own audit ledger counted in the last week, and how much of it no event tells of."""
     return store.state.counted(now_ms - WEEK_MS, now_ms - GRACE_MS)
 
@@ -163,7 +163,7 @@ def _lacks(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) 
         yield f"{missing:,} numbered events of the plugin were never seen"
 
 
-def _gaps(store: SqliteStore, hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) -> Iterator[Gap]:
+def _gaps(store: Store, hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) -> Iterator[Gap]:
     for watch in watches:
         if watch.why and watch.failed_ms is not None:
             yield Gap(watch.good_ms or watch.failed_ms, None, watch.source, watch.why)
@@ -183,7 +183,7 @@ def _abandoned(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watch
     return Gap(max(s.last_ms for s in hooks), None, HOOKS, "the plugin is not set up any more, nothing else watches")
 
 
-def _silences(store: SqliteStore, hooks: Sequence[Stream], watched: Watched) -> Iterator[Gap]:
+def _silences(store: Store, hooks: Sequence[Stream], watched: Watched) -> Iterator[Gap]:
     """Yield the spans between the plugin's lives in which a transcript shows that something happened."""
     lives = sorted((s.first_ms, s.last_ms) for s in hooks)
     if not lives:
@@ -200,7 +200,7 @@ def _silences(store: SqliteStore, hooks: Sequence[Stream], watched: Watched) -> 
         end = max(end, last)
 
 
-def _unseen(store: SqliteStore, since: int, until: int) -> int:
+def _unseen(store: Store, since: int, until: int) -> int:
     return store.find.count(
         Query(
             since_ms=since,

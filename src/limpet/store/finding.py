@@ -9,11 +9,10 @@ from limpet.model import Event
 from limpet.store.sql import queries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    import apsw
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from limpet.model import Query
+    from limpet.store.port import Connection, Hits
 
 FILTERS = frozenset({"type", "status", "tool", "agent", "session", "run", "call", "actor", "trust", "label", "source"})
 """The filters that are a list of names; `is:error` is one of its own."""
@@ -22,23 +21,32 @@ NOISE = ("own", "internal")
 """Labels that no answer shows unless it is asked for them: Limpet's own calls and the gateway's internal runs."""
 
 
-class Hits(NamedTuple):
+class Positions(NamedTuple):
     """What the full-text index leaves: only these positions (None: all), and none of those."""
 
     among: Sequence[int] | None = None
     outside: Sequence[int] = ()
 
+    def parts(self, sql: Mapping[str, str], given: dict[str, object]) -> Iterator[str]:
+        """Yield the pieces of a WHERE clause that say so."""
+        if self.among is not None:
+            given["positions"] = json.dumps(list(self.among))
+            yield sql["where.positions"]
+        if self.outside:
+            given["outside"] = json.dumps(list(self.outside))
+            yield sql["where.outside"]
 
-EVERY = Hits()
+
+EVERY = Positions()
 
 
 class Finder:
     """The reading verbs on events of one database."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        """Use this connection."""
+    def __init__(self, connection: Connection, dialect: str = "sqlite") -> None:
+        """Use this connection and the queries of its dialect."""
         self._connection = connection
-        self._sql = queries("sqlite")
+        self._sql = queries(dialect)
 
     def count(self, query: Query, hits: Hits = EVERY) -> int:
         """Return the exact number of events that match; `hits` is what the full-text index leaves."""
@@ -126,15 +134,10 @@ class Finder:
         if query.until_ms is not None:
             given["until"] = query.until_ms
             yield self._sql["where.until"]
-        if hits.among is not None:
-            given["positions"] = json.dumps(list(hits.among))
-            yield self._sql["where.positions"]
-        if hits.outside:
-            given["outside"] = json.dumps(list(hits.outside))
-            yield self._sql["where.outside"]
+        yield from hits.parts(self._sql, given)
         for number, (name, values, negated) in enumerate(query.filters):
             part = self._filter(name, f"{name}{number}", values, given)
-            yield f"NOT coalesce({part}, 0)" if negated else part
+            yield f"NOT coalesce({part}, false)" if negated else part
         if not query.noise and not any(name == "label" for name, _, _ in query.filters):
             part = self._filter("label", "noise", NOISE, given)
             yield f"NOT {part}"

@@ -14,10 +14,9 @@ from limpet.store.sql import queries
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    import apsw
-
     from limpet.model import Json
     from limpet.store.names import Names
+    from limpet.store.port import Connection
 
 
 class Stored(NamedTuple):
@@ -37,11 +36,11 @@ class Stored(NamedTuple):
 class Records:
     """The record, content and body tables of one database."""
 
-    def __init__(self, connection: apsw.Connection, names: Names) -> None:
+    def __init__(self, connection: Connection, names: Names, dialect: str = "sqlite") -> None:
         """Use this connection; writes happen inside the caller's transaction."""
         self._connection = connection
         self._names = names
-        self._sql = queries("sqlite")
+        self._sql = queries(dialect)
 
     def head(self) -> tuple[int, bytes]:
         """Return the newest record's number and hash; (0, GENESIS) for an empty ledger."""

@@ -12,10 +12,9 @@ from limpet.store.sql import queries
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    import apsw
-
     from limpet.model import Fact, Json
     from limpet.store.names import Names
+    from limpet.store.port import Connection
 
 SLACK_MS = 600_000
 
@@ -60,11 +59,11 @@ class Watch(NamedTuple):
 class State:
     """The cursor, tally, stream, watch and meta tables of one database."""
 
-    def __init__(self, connection: apsw.Connection, names: Names) -> None:
+    def __init__(self, connection: Connection, names: Names, dialect: str = "sqlite") -> None:
         """Use this connection; writes happen inside the caller's transaction."""
         self._connection = connection
         self._names = names
-        self._sql = queries("sqlite")
+        self._sql = queries(dialect)
 
     def cursor(self, source: str) -> dict[str, Json]:
         """Return how far a source was read."""
