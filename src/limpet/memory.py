@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from limpet.model import Answer, Json, Record
     from limpet.note.nightly import Nightly
     from limpet.settings import Settings
+    from limpet.store.records import Stored
     from limpet.verification import Verdict
 
 DRAIN_S = 2.0
@@ -117,6 +118,11 @@ class Memory:
         with self.store.snapshot():
             return recall.answer(self.store, query, self.watched())
 
+    def parts(self, queries: Sequence[Query]) -> Sequence[Answer]:
+        """Return answers as of one moment that do not say how complete they are: a page says it once for all."""
+        with self.store.snapshot():
+            return [recall.part(self.store, query) for query in queries]
+
     def ask(self, question: str, now_ms: int | None = None, limit: int = 0, offset: int = 0) -> Answer:
         """Answer a question, in plain English or in filters. Raises NotUnderstood, with what would be understood."""
         now = clock.now_ms() if now_ms is None else now_ms
@@ -148,6 +154,25 @@ class Memory:
             events = timeline.events_of(self.store, name, children=children, limit=limit)
             return events, timeline.end_of(self.store, events)
 
+    def outline(self, name: str, *, limit: int = 10_000) -> Sequence[timeline.Place]:
+        """Return the places of a session's timeline, its subagents' among them, oldest first. Raises NotFound."""
+        with self.store.snapshot():
+            return timeline.outline_of(self.store, name, children=True, limit=limit)
+
+    def at(self, places: Sequence[timeline.Place]) -> Sequence[Event]:
+        """Return the events that stand at these places of a timeline."""
+        with self.store.snapshot():
+            return timeline.events_at(self.store, places)
+
+    def head(self) -> int:
+        """Return the number of the newest record."""
+        return self.store.records.head()[0]
+
+    def news(self, after: int, most: int) -> Sequence[Event]:
+        """Return the newest events, at most so many, of which records after this number tell."""
+        with self.store.snapshot():
+            return self.store.find.news(interpreter.event_id((after + 1, 0)), most)
+
     def origin(self, events: Sequence[Event]) -> str:
         """Return the session that the session of these events goes on from, "" where nobody says."""
         with self.store.snapshot():
@@ -161,6 +186,12 @@ class Memory:
                 raise NotFound(f"There is no event {number}.", "limpet recent  lists events with their numbers.")
             places = self.store.events.places([event.id])
             return event, self.store.records.fetch(interpreter.place_of(place)[0] for place in places)
+
+    def behind(self, event: Event) -> Sequence[Stored]:
+        """Return the records behind an event as they stand in the ledger, each with its hash, oldest first."""
+        with self.store.snapshot():
+            places = self.store.events.places([event.id])
+            return self.store.records.stored(interpreter.place_of(place)[0] for place in places)
 
     def every(self, query: Query, page: int = 1000) -> Iterator[Event]:
         """Yield every event that matches, oldest first."""

@@ -17,6 +17,7 @@ from limpet.errors import LimpetError, Unavailable
 from limpet.memory import Memory
 from limpet.recording import Lock, Recording
 from limpet.store import opening
+from limpet.web.starting import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,6 +56,7 @@ class Sidecar:
         self._told_s = 0.0
         self._caught_up = threading.Event()
         self._note_complaint = ""
+        self._page = Page(settings)
 
     def run(self, *, until_eof: bool) -> bool:
         """Record until told to stop; return False at once where a sidecar is already running."""
@@ -71,6 +73,7 @@ class Sidecar:
             notes.join(RETRY_S)
         finally:
             entrance.close()
+            self._page.close()
             lock.release()
         return True
 
@@ -162,7 +165,9 @@ class Sidecar:
                 "db": str(self._settings.db),
                 "complaint": self._complaint,
             }
-        return {"error": {"code": "bad_input", "message": "The sidecar knows `drain` and `hello`.", "hint": ""}}
+        if request.get("op") == "open":
+            return self._page.open()
+        return {"error": {"code": "bad_input", "message": "The sidecar knows `open`, `drain` and `hello`.", "hint": ""}}
 
     def _drained(self, seconds: float) -> bool:
         """Wait until a round that began after now has ended."""

@@ -97,6 +97,10 @@ def _run(p: argparse.ArgumentParser) -> None:
     p.add_argument("--until-eof", action="store_true", help="end with standard input, for a supervisor")
 
 
+def _open(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--no-browser", action="store_true", help="only print the link")
+
+
 def _setup(p: argparse.ArgumentParser) -> None:
     p.add_argument("runtime", choices=["openclaw"], help="the runtime: the only one so far")
     p.add_argument("--yes", action="store_true", help="do not ask (without a terminal nobody is asked)")
@@ -119,6 +123,7 @@ def _demo(p: argparse.ArgumentParser) -> None:
 
 COMMANDS: dict[str, Command] = {
     "run": Command("run:run", "the sidecar in the foreground", "limpet run", _run),
+    "open": Command("open:open_", "the page in a browser, on this machine only", "limpet open --no-browser", _open),
     "setup": Command(
         "record:setup",
         "install the plugin into OpenClaw and configure it",

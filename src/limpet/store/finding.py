@@ -40,6 +40,23 @@ class Positions(NamedTuple):
 EVERY = Positions()
 
 
+class Line(NamedTuple):
+    """An event in a list of many: where it stands, and as much of it as a look over all of them needs."""
+
+    position: int
+    id: int
+    type: str
+    status: str
+    run: str
+    session_key: str
+    duration_ms: int | None
+
+    @property
+    def at_ms(self) -> int:
+        """When it happened."""
+        return self.position >> 20
+
+
 class Finder:
     """The reading verbs on events of one database."""
 
@@ -56,12 +73,30 @@ class Finder:
     def page(self, query: Query, hits: Hits = EVERY) -> list[Event]:
         """Return the part of the matches that the query's sort, limit and offset name."""
         where, given = self._where(query, hits)
-        order = self._sql[f"order.{query.sort}"]
-        text = self._sql["matching"] + where + order + self._sql["page"]
+        text = self._sql["matching"] + where + self._sql[f"order.{query.sort}"] + self._sql["page"]
         given = {**given, "limit": query.limit, "offset": query.offset}
-        found = [row[0] for row in self._connection.execute(text, given)]
-        by_position = dict(self._rows(found))
-        return [by_position[pos] for pos in found]
+        return self.at([row[0] for row in self._connection.execute(text, given)])
+
+    def at(self, positions: Sequence[int]) -> list[Event]:
+        """Return the events that stand at these positions, in this order."""
+        by_position = dict(self._rows(positions))
+        return [by_position[pos] for pos in positions if pos in by_position]
+
+    def outline(self, query: Query) -> list[Line]:
+        """Return the matches that `page` would, as lines: a session of many thousand events in a moment."""
+        where, given = self._where(query, EVERY)
+        text = self._sql["outline"] + where + self._sql[f"order.{query.sort}"] + self._sql["page"]
+        given = {**given, "limit": query.limit, "offset": query.offset}
+        rows = self._connection.execute(text, given)
+        return [
+            Line(pos, number, kind, status or "", run or "", key or "", took)
+            for pos, number, kind, status, run, key, took in rows
+        ]
+
+    def news(self, first: int, most: int) -> list[Event]:
+        """Return the newest events, at most so many, of which records from this place on tell; newest first."""
+        rows = self._connection.execute(self._sql["news"], {"first": first, "most": most})
+        return self.at([row[0] for row in rows])
 
     def groups(self, query: Query, hits: Hits = EVERY) -> list[tuple[str, int]]:
         """Return how many matches there are by `query.by` (type, status, tool, agent, session), most first."""

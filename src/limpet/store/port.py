@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from limpet.model import Event, Json, Query, Record
+    from limpet.store.finding import Line
     from limpet.store.records import Stored
     from limpet.store.state import Counted, Stream, Watch
 
@@ -51,6 +52,15 @@ class Finding(Protocol):
 
     def page(self, query: Query, hits: Hits = ...) -> list[Event]:
         """Return the part of the matches that sort, limit and offset name."""
+
+    def at(self, positions: Sequence[int]) -> list[Event]:
+        """Return the events that stand at these positions, in this order."""
+
+    def outline(self, query: Query) -> list[Line]:
+        """Return the matches that `page` would, as lines."""
+
+    def news(self, first: int, most: int) -> list[Event]:
+        """Return the newest events, at most so many, of which records from this place on tell."""
 
     def groups(self, query: Query, hits: Hits = ...) -> list[tuple[str, int]]:
         """Return how many matches there are by `query.by`, most first."""
@@ -107,6 +117,9 @@ class Ledger(Protocol):
 
     def fetch(self, numbers: Iterable[int]) -> list[Record]:
         """Return the records with these numbers that still have their content, oldest first."""
+
+    def stored(self, numbers: Iterable[int]) -> list[Stored]:
+        """Return the records with these numbers as they stand, oldest first."""
 
     def after(self, no: int, most: int) -> list[Stored]:
         """Return up to `most` records after this number, as they stand."""

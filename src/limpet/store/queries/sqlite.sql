@@ -132,6 +132,15 @@ SELECT id, at_ms, arrived_ms, event_type, status, agent, session_id, session_key
 SELECT count(*) FROM event e
 -- name: matching
 SELECT e.pos FROM event e
+-- name: outline
+SELECT e.pos, e.id, type.value, status.value, run.value, key.value, e.duration_ms FROM event e
+JOIN name type ON type.id = e.type LEFT JOIN name status ON status.id = e.status LEFT JOIN name run ON run.id = e.run
+LEFT JOIN name key ON key.id = e.session_key
+-- name: news
+SELECT e.pos FROM event e LEFT JOIN name label ON label.id = e.label
+WHERE e.id IN (SELECT id FROM event WHERE id >= :first UNION SELECT event FROM sighting WHERE place >= :first)
+  AND coalesce(label.value, '') NOT IN ('own', 'internal')
+ORDER BY e.pos DESC LIMIT :most
 -- name: of_positions
  WHERE pos IN (SELECT value FROM json_each(:positions))
 -- name: where.since
