@@ -17,6 +17,7 @@ from limpet.errors import LimpetError, Unavailable
 from limpet.memory import Memory
 from limpet.recording import Lock, Recording
 from limpet.store import opening
+from limpet.tools import Desk
 from limpet.web.starting import Page
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Sidecar:
         self._caught_up = threading.Event()
         self._note_complaint = ""
         self._page = Page(settings)
+        self._desk = Desk(settings)
 
     def run(self, *, until_eof: bool) -> bool:
         """Record until told to stop; return False at once where a sidecar is already running."""
@@ -167,7 +169,10 @@ class Sidecar:
             }
         if request.get("op") == "open":
             return self._page.open()
-        return {"error": {"code": "bad_input", "message": "The sidecar knows `open`, `drain` and `hello`.", "hint": ""}}
+        if request.get("op") == "tool":
+            return self._desk.answer(request)
+        message = "The sidecar knows `drain`, `hello`, `open` and `tool`."
+        return {"error": {"code": "bad_input", "message": message, "hint": ""}}
 
     def _drained(self, seconds: float) -> bool:
         """Wait until a round that began after now has ended."""
