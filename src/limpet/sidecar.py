@@ -17,6 +17,7 @@ from limpet.errors import LimpetError, Unavailable
 from limpet.memory import Memory
 from limpet.recording import Lock, Recording
 from limpet.store import opening
+from limpet.watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,10 +52,12 @@ class Sidecar:
         self._wake = threading.Event()
         self._rounds = threading.Condition()
         self._done = 0
+        self._round_s = clock.monotonic_s()
         self._complaint = ""
         self._told_s = 0.0
         self._caught_up = threading.Event()
         self._note_complaint = ""
+        self._watch = Watch(settings, say)
 
     def run(self, *, until_eof: bool) -> bool:
         """Record until told to stop; return False at once where a sidecar is already running."""
@@ -67,6 +70,7 @@ class Sidecar:
             self._listen_for_the_end(until_eof=until_eof)
             notes = threading.Thread(target=self._write_notes, name="notes", daemon=True)
             notes.start()
+            threading.Thread(target=self._watch.run, args=(self._stop,), name="watch", daemon=True).start()
             self._loop()
             notes.join(RETRY_S)
         finally:
@@ -161,6 +165,7 @@ class Sidecar:
                 "pid": os.getpid(),
                 "db": str(self._settings.db),
                 "complaint": self._complaint,
+                "idle_s": clock.monotonic_s() - self._round_s,
             }
         return {"error": {"code": "bad_input", "message": "The sidecar knows `drain` and `hello`.", "hint": ""}}
 
@@ -178,6 +183,7 @@ class Sidecar:
 
     def _round_done(self) -> None:
         with self._rounds:
+            self._round_s = clock.monotonic_s()
             self._done += 1
             self._rounds.notify_all()
 
