@@ -37,6 +37,12 @@ if TYPE_CHECKING:
 DRAIN_S = 2.0
 """How long a reading command takes in what is pending before it answers."""
 
+HELLO_S = 1.0
+"""How long a sidecar may take to say that it lives."""
+
+IDLE_S = 60.0
+"""A sidecar that works looks at the spool ten times a second; one round may take long, but not so long."""
+
 LONGEST_ID = 18
 """Digits of an event's number: more do not fit into SQLite's integers."""
 
@@ -90,6 +96,10 @@ class Memory:
         if self._store is None:
             self.refresh()
         return self.settings.db.exists()
+
+    def attach(self) -> None:
+        """Open the store as it stands and take nothing in: for a look beside a recorder. Raises Unavailable."""
+        self._store = self._store or SqliteStore(self.settings.db, writing=False)
 
     def refresh(self, *, make: bool = False) -> None:
         """Take in what is pending: through the sidecar where one runs, else ourselves, for at most two seconds.
@@ -299,15 +309,38 @@ class Memory:
         spool = reader.SpoolSource(self.settings.spool)
         cursor = self.store.state.cursor("spool") if self.settings.owns_spool else {}
         owns = self.settings.owns_spool
+        living = spool.living(now) if owns else frozenset()
+        recording, complaint, stuck = self._sidecar() if owns else (Lock(self.settings.lock).is_held(), "", "")
         return coverage.Watched(
             now_ms=now,
-            recording=Lock(self.settings.lock).is_held(),
+            recording=recording,
             plugin=setup.is_installed(self.settings.state),
-            alive=owns and spool.any_alive(now),
+            alive=bool(living),
             pending=spool.pending_bytes(cursor, now) if owns else 0,
             pending_ms=spool.oldest_pending_ms(cursor, now) if owns else None,
             spool_fault=spool.fault() if owns else "",
+            disabled=setup.fault(self.settings.state) if owns else "",
+            living=living,
+            complaint=complaint,
+            stuck=stuck,
         )
+
+    def _sidecar(self) -> tuple[bool, str, str]:
+        """Return whether a recorder holds the lock, why it cannot record, and whether it does nothing any more.
+
+        A command that takes things in holds the lock, too, and answers nobody, but not for long.
+        """
+        lock = Lock(self.settings.lock)
+        end = clock.monotonic_s() + DRAIN_S + 0.5
+        while lock.is_held():
+            if (said := door.ask(self.settings.socket, {"op": "hello"}, HELLO_S)) is not None:
+                idle_s, complaint = float(said.get("idle_s") or 0.0), str(said.get("complaint") or "")
+                is_stuck = idle_s > IDLE_S and not complaint
+                return True, complaint, f"The sidecar has done nothing for {idle_s:,.0f} s." if is_stuck else ""
+            if clock.monotonic_s() >= end:
+                return True, "", "The sidecar runs, but does not answer."
+            clock.sleep(0.05)
+        return False, "", ""
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Recording]:

@@ -219,11 +219,15 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How far an answer can be trusted: `complete`, `partial`, `blind` or `unknown`, with the gaps."""
+    """How far an answer can be trusted: `complete`, `partial`, `blind` or `unknown`, with the gaps.
+
+    `warning` is what is broken at this moment, whatever span was asked for, and what to do about it.
+    """
 
     state: str
     gaps: tuple[Gap, ...] = ()
     pending: int = 0
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)

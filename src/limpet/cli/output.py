@@ -124,6 +124,8 @@ def bounds(found: Answer) -> None:
         say(f"  {gap.source}, {moment(gap.from_ms, found.query.zone)} to {until}: {text.one_line(gap.why, 200)}")
     if coverage.pending:
         say(f"  {coverage.pending:,} bytes still wait in the spool")
+    if coverage.warning:
+        say(f"  NOW: {text.one_line(coverage.warning, 400)}")
 
 
 def rows(found: Answer) -> None:

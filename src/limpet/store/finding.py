@@ -21,6 +21,12 @@ NOISE = (OWN, "internal")
 """Labels that no answer shows unless it is asked for them: Limpet's own calls and the gateway's internal runs."""
 
 
+RECENT = 5_000
+"""So many of the newest records, or events, are looked at for how things stand now."""
+
+LAST_CALLS = 50
+
+
 class Positions(NamedTuple):
     """What the full-text index leaves: only these positions (None: all), and none of those."""
 
@@ -141,6 +147,29 @@ class Finder:
         """Return when the newest record arrived, how many records there are, and the newest number."""
         arrived, count, number = self._connection.execute(self._sql["last_record"]).get
         return arrived, count, number or 0
+
+    def last_of(self, source: str) -> int | None:
+        """Return when the newest record of a source arrived; None where it is not among the newest of all."""
+        row = self._connection.execute(self._sql["last_of_source"], {"source": source, "among": RECENT}).fetchone()
+        return row[0] if row else None
+
+    def unseen_by(self, witness: str, since_ms: int, until_ms: int) -> tuple[int, int | None]:
+        """Return how many calls and messages, and from when on, a witness missed that told of their agent before.
+
+        Only those since then, and only what arrived until `until_ms`.
+        """
+        given = {"witness": witness, "since": since_ms, "until": until_ms, "among": RECENT}
+        count, first_ms = self._connection.execute(self._sql["unseen_by"], given).get
+        return count, first_ms
+
+    def seen_by_both(self, one: str, other: str, since_ms: int, until_ms: int) -> bool:
+        """Whether two witnesses tell of the same event in this span."""
+        given = {"one": one, "other": other, "since": since_ms, "until": until_ms}
+        return bool(self._connection.execute(self._sql["seen_by_both"], given).get)
+
+    def last_calls(self, since_ms: int) -> list[tuple[str, int]]:
+        """Return (status, time) of the newest tool calls that are not under way, newest first."""
+        return list(self._connection.execute(self._sql["last_calls"], {"since": since_ms, "among": LAST_CALLS}))
 
     def next_session(self, event: Event) -> tuple[int, str] | None:
         """Return when, and which, other session went on under the same key after this event."""

@@ -86,6 +86,18 @@ class Finding(Protocol):
     def last_record(self) -> tuple[int | None, int, int]:
         """Return when the newest record arrived, how many there are, and the newest number."""
 
+    def last_of(self, source: str) -> int | None:
+        """Return when the newest record of a source arrived; None where it is not among the newest of all."""
+
+    def unseen_by(self, witness: str, since_ms: int, until_ms: int) -> tuple[int, int | None]:
+        """Return how many calls and messages, and from when on, a witness missed that told of their agent before."""
+
+    def seen_by_both(self, one: str, other: str, since_ms: int, until_ms: int) -> bool:
+        """Whether two witnesses tell of the same event in this span."""
+
+    def last_calls(self, since_ms: int) -> list[tuple[str, int]]:
+        """Return (status, time) of the newest tool calls that are not under way, newest first."""
+
     def next_session(self, event: Event) -> tuple[int, str] | None:
         """Return when, and which, other session went on under the same key."""
 
@@ -142,6 +154,9 @@ class States(Protocol):
 
     def streams(self) -> list[Stream]:
         """Return every stream, the one that spoke last at the end."""
+
+    def last_beat(self) -> tuple[int, int] | None:
+        """Return the plugin's last word that it lives, a record's number, and since when it does; None: long ago."""
 
     def watches(self) -> list[Watch]:
         """Return how each source stands."""
