@@ -185,7 +185,8 @@ class Query:
     not appear.
     `by` groups; `count` counts the different sessions, agents, tools or runs instead of the events. `take` above 0:
     only that many, in the order of `sort`, are what was asked for ("the last 5"). `limit` and `offset` only say what is
-    shown. `noise` lets events with a noise label in. `note` says what had to be decided to understand the question.
+    shown. `noise` lets events with a noise label in. `note` says what had to be decided to understand the question,
+    `yes_no` that it asked whether, not what ("did the backup run").
     """
 
     since_ms: int | None = None
@@ -203,6 +204,7 @@ class Query:
     noise: bool = False
     understood: str = ""
     note: str = field(default="", compare=False)
+    yes_no: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,11 +219,15 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How far an answer can be trusted: `complete`, `partial`, `blind` or `unknown`, with the gaps."""
+    """How far an answer can be trusted: `complete`, `partial`, `blind` or `unknown`, with the gaps.
+
+    `warning` is what is broken at this moment, whatever span was asked for, and what to do about it.
+    """
 
     state: str
     gaps: tuple[Gap, ...] = ()
     pending: int = 0
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)

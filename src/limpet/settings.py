@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import pwd
 import re
+import shlex
+import sys
 import tomllib
 import zoneinfo
 from dataclasses import dataclass, field
@@ -34,8 +36,10 @@ class Settings:
     word the daily note: `off`, `openclaw` (or the path of that program), or the address of an OpenAI-compatible
     endpoint; `note_model_name` which model there, `note_model_key_env` the variable with the endpoint's key,
     `note_token_budget` the most tokens of one night. `note_nightly` is whether the sidecar writes notes, `note_at` from
-    what local time on. `workspace` is what OpenClaw's environment names as its default workspace, `workspaces` says of
-    an agent where its workspace is, whatever OpenClaw says.
+    what local time on. `web_port` is the page's port, 0 for any. `alarm_after_s` is after how many seconds of trouble
+    somebody is told (0: never), `on_alarm` the command that tells them, its last argument the sentence. `workspace` is
+    what OpenClaw's environment names as its default workspace, `workspaces` says of an agent where its workspace is,
+    whatever OpenClaw says.
     """
 
     state: Path
@@ -49,6 +53,9 @@ class Settings:
     note_token_budget: int = 20_000
     note_nightly: bool = True
     note_at: str = "03:00"
+    web_port: int = 0
+    alarm_after_s: int = 300
+    on_alarm: str = ""
     workspace: str = ""
     workspaces: Mapping[str, str] = field(default_factory=dict)
     origins: Mapping[str, Origin] = field(default_factory=dict)
@@ -87,6 +94,9 @@ DEFAULTS: Mapping[str, Any] = {
     "note_token_budget": 20_000,
     "note_nightly": True,
     "note_at": "03:00",
+    "web_port": 0,
+    "alarm_after_s": 300,
+    "on_alarm": "",
     "workspaces": {},
 }
 
@@ -110,6 +120,8 @@ def load(
     rest = {name: _plain(name, file, origins) for name in DEFAULTS}
     _check_note_model(rest["note_model"])
     _check_note_at(rest["note_at"])
+    _check_web_port(rest["web_port"])
+    _check_alarm(rest["alarm_after_s"], rest["on_alarm"])
     rest["workspace"] = _workspace(env, origins)
     rest["workspaces"] = _workspaces(rest["workspaces"], env)
     return Settings(state=state, home=home, db=chosen_db, zone=chosen_zone, origins=origins, **rest)
@@ -125,6 +137,18 @@ def wants_colour(environment: Mapping[str, str] | None = None) -> bool:
     """Whether the user's environment allows colour on a terminal (no-color.org)."""
     env = os.environ if environment is None else environment
     return not env.get("NO_COLOR") and env.get("TERM") != "dumb"
+
+
+def has_screen(environment: Mapping[str, str] | None = None) -> bool:
+    """Whether a browser could show a window here; on macOS there always is a screen."""
+    env = os.environ if environment is None else environment
+    return sys.platform == "darwin" or bool(env.get("DISPLAY") or env.get("WAYLAND_DISPLAY"))
+
+
+def has_desktop(environment: Mapping[str, str] | None = None) -> bool:
+    """Whether somebody's desktop can be reached from this environment."""
+    env = os.environ if environment is None else environment
+    return any(env.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS"))
 
 
 def for_child(settings: Settings) -> Mapping[str, str]:
@@ -252,6 +276,23 @@ def _check_note_at(value: str) -> None:
         raise BadInput(
             f"config.toml: note_at is {value!r}, but it must be a time of day.", 'For example: note_at = "03:00"'
         )
+
+
+def _check_web_port(value: int) -> None:
+    if not 0 <= value < 1 << 16:
+        raise BadInput(f"config.toml: web_port is {value}, but it must be a port.", "0 takes any that is free.")
+
+
+def _check_alarm(after_s: int, command: str) -> None:
+    if after_s < 0:
+        raise BadInput("config.toml: alarm_after_s is negative.", "alarm_after_s = 300, or 0 for no alarm")
+    try:
+        named = shlex.split(command)
+    except ValueError as error:
+        hint = 'on_alarm = "ntfy publish my-topic"'
+        raise BadInput(f"config.toml: on_alarm cannot be read: {error}.", hint) from error
+    if command and not named:
+        raise BadInput("config.toml: on_alarm names no command.", 'on_alarm = "ntfy publish my-topic"')
 
 
 def openclaw_config(state: Path) -> Mapping[str, Any]:

@@ -97,6 +97,10 @@ def _run(p: argparse.ArgumentParser) -> None:
     p.add_argument("--until-eof", action="store_true", help="end with standard input, for a supervisor")
 
 
+def _open(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--no-browser", action="store_true", help="only print the link")
+
+
 def _mcp(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--agent", default="", metavar="A", help="show only what belongs to this agent (default: everything)"
@@ -126,6 +130,7 @@ def _demo(p: argparse.ArgumentParser) -> None:
 
 COMMANDS: dict[str, Command] = {
     "run": Command("run:run", "the sidecar in the foreground", "limpet run", _run),
+    "open": Command("open:open_", "the page in a browser, on this machine only", "limpet open --no-browser", _open),
     "setup": Command(
         "record:setup",
         "install the plugin into OpenClaw and configure it",
