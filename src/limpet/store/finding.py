@@ -128,6 +128,8 @@ class Finder:
         return (" WHERE " + " AND ".join(parts) if parts else ""), given
 
     def _parts(self, query: Query, hits: Hits, given: dict[str, object]) -> Iterator[str]:
+        if "where.always" in self._sql:  # what holds for every event of this store: whose it is
+            yield self._sql["where.always"]
         if query.since_ms is not None:
             given["since"] = query.since_ms
             yield self._sql["where.since"]

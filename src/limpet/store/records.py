@@ -96,11 +96,7 @@ class Records:
     def bodies(self) -> Iterator[tuple[str, str]]:
         """Yield, of every large text, the hash that it is kept under and the one that it has, as hex."""
         for digest, codec, stored in self._connection.execute(self._sql["bodies"]):
-            try:
-                found = hashlib.sha256(packing.decompress(codec, bytes(stored))).hexdigest()
-            except ValueError as error:
-                found = f"unreadable: {error}"
-            yield bytes(digest).hex(), found
+            yield kept_and_found(digest, codec, stored)
 
     def _keep(self, digest: bytes, text: bytes) -> None:
         if self._connection.execute(self._sql["has_body"], (digest,)).fetchone() == (1,):
@@ -136,6 +132,15 @@ class Records:
         except ValueError as error:
             return None, None, f"cannot be read: {error}"
         return content, value, f"has lost the text {', '.join(lost)}" if lost else ""
+
+
+def kept_and_found(digest: bytes, codec: int, stored: bytes) -> tuple[str, str]:
+    """Return the hash that a large text is kept under and the one that it has, as hex."""
+    try:
+        found = hashlib.sha256(packing.decompress(codec, bytes(stored))).hexdigest()
+    except ValueError as error:
+        found = f"unreadable: {error}"
+    return bytes(digest).hex(), found
 
 
 def pages(records: Records, size: int = 1000) -> Iterator[list[Stored]]:
