@@ -70,7 +70,8 @@ class Server:
             self._process = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log, **self._user())
         end = time.monotonic() + PATIENCE_S
         while not self.answers():
-            assert self._process.poll() is None and time.monotonic() < end, (self.folder / "log").read_text()
+            assert self._process.poll() is None, (self.folder / "log").read_text()
+            assert time.monotonic() < end, (self.folder / "log").read_text()
             time.sleep(0.05)
 
     def stop(self, how: int = signal.SIGINT) -> None:

@@ -6,7 +6,7 @@ that something happened meanwhile; a silence of both, with the gateway stopped, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from limpet.model import Coverage, Gap, Query
@@ -27,6 +27,9 @@ WEEK_MS = 7 * 86_400_000
 GRACE_MS = 5_000
 """The audit ledger may be read a moment before the hook that tells of the same action."""
 
+FAR_OFF_MS = 300_000
+"""From here on, a machine's clock and that of its fleet are said to disagree."""
+
 BEHIND_MS = 60_000
 """Events that wait longer than this are a fault."""
 
@@ -37,7 +40,8 @@ class Watched:
 
     `recording` that a recorder holds the lock; `plugin` that OpenClaw's configuration names the plugin; `alive` that a
     producer's process lives; `pending` bytes wait in the spool, the oldest since `pending_ms`; `spool_fault` says why
-    the plugin could write nothing now.
+    the plugin could write nothing now. Of a fleet's machine, `told_ms` is when it last told of itself, `machine` its
+    name; `each` holds what is known of each machine, with its store, where an answer is about several.
     """
 
     now_ms: int
@@ -47,6 +51,9 @@ class Watched:
     pending: int = 0
     pending_ms: int | None = None
     spool_fault: str = ""
+    told_ms: int | None = None
+    machine: str = ""
+    each: tuple[tuple[Store, Watched], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,14 @@ class Health:
 
 def of(store: Store, query: Query, watched: Watched) -> Coverage:
     """Return how far an answer to this query can be trusted."""
+    if watched.each:
+        return _together([(one.machine, of(its, query, one)) for its, one in watched.each])
+    if watched.told_ms is not None:
+        return _as_told(_of(store, query, watched), query, watched)
+    return _of(store, query, watched)
+
+
+def _of(store: Store, query: Query, watched: Watched) -> Coverage:
     watches = [w for w in store.state.watches() if w.source != "spool"]
     hooks = [s for s in store.state.streams() if s.source == HOOKS]
     started = min([w.since_ms for w in watches] + [s.first_ms for s in hooks], default=None)
@@ -80,6 +95,24 @@ def of(store: Store, query: Query, watched: Watched) -> Coverage:
         return Coverage("partial", gaps, watched.pending)
     before = since < started - BEAT_MS and not _is_history(watches)
     return Coverage("unknown" if before else "complete")
+
+
+def _as_told(found: Coverage, query: Query, watched: Watched) -> Coverage:
+    """Return the coverage with a gap from when the machine last told of itself: what came then is not here yet."""
+    until = query.until_ms if query.until_ms is not None else watched.now_ms
+    told = watched.told_ms or 0
+    if min(until, watched.now_ms) <= told + BEHIND_MS:
+        return found
+    gap = Gap(told, None, "push", "nothing was pushed since")
+    return Coverage("partial" if found.state == "complete" else found.state, (*found.gaps, gap), found.pending)
+
+
+def _together(found: Sequence[tuple[str, Coverage]]) -> Coverage:
+    """Return the coverage of several machines: no better than that of any, each gap with its machine's name."""
+    states = {one.state for _, one in found}
+    state = states.pop() if len(states) == 1 else "unknown" if states <= {"complete", "unknown"} else "partial"
+    gaps = [replace(gap, source=f"{name}: {gap.source}") for name, one in found for gap in one.gaps]
+    return Coverage(state, tuple(gaps), sum(one.pending for _, one in found))
 
 
 def health(store: Store, watched: Watched) -> Health:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from limpet import text
-from limpet.cli import output
+from limpet import address, pushing, text
+from limpet.cli import fleet, output
 from limpet.errors import CheckFailed, Unavailable
 from limpet.memory import Memory
 from limpet.note.diary import Diary
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 def status(args: argparse.Namespace) -> int:
     """Say in one line whether Limpet is recording; exit status 5 when it should be and is not."""
     with Memory.open(args.db) as memory:
+        if memory.settings.fleet:
+            return fleet.status(memory, machine=args.json)
         if not memory.exists():
             return _nothing_yet(memory, machine=args.json)
         health, watched = memory.health(), memory.watched()
@@ -32,7 +34,7 @@ def status(args: argparse.Namespace) -> int:
                 {"ok": health.ok, "state": health.state, "sentence": health.sentence, "since": since,
                  "last_record": last,
                  "pending_bytes": watched.pending, "lacks": list(health.lacks), "counts": counts,
-                 "note_model": _note_model(memory), "notes": _troubles(memory)}
+                 "note_model": _note_model(memory), "notes": _troubles(memory), "push": _push(memory)}
             )  # fmt: skip
         else:
             parts = [
@@ -46,6 +48,8 @@ def status(args: argparse.Namespace) -> int:
                 output.data(f"  cannot see {lack}")
             if model := _note_model(memory):
                 output.data(f"  {model}")
+            if push := _push(memory):
+                output.data(f"  {push}")
             for trouble in _troubles(memory):
                 output.data(f"  {_note_line(trouble)}")
             for name in ("rejected", "duplicate"):
@@ -65,6 +69,19 @@ def _note_model(memory: Memory) -> str | None:
 
     report = drafting.report(memory.settings)
     return report.sentence if report is not None else None
+
+
+def _push(memory: Memory) -> str | None:
+    """Return how far a fleet has this memory, None where it belongs to none."""
+    store, zone = memory.local(), memory.settings.zone
+    last = pushing.last_push(store)
+    if last.done_ms is None and last.failing_ms is None:
+        return None
+    records, changes = pushing.waiting(store)
+    when = f"last pushed {output.moment(last.done_ms, zone)}" if last.done_ms else "never pushed"
+    failing = f"; failing since {output.moment(last.failing_ms, zone)}: {last.why}" if last.failing_ms else ""
+    warning = f"; {last.why}" if last.why and not failing else ""
+    return text.clean(f"fleet: {when}; {records:,} records and {changes:,} changes wait{failing}{warning}")
 
 
 def _troubles(memory: Memory) -> list[dict[str, Any]]:
@@ -113,7 +130,7 @@ def doctor(args: argparse.Namespace) -> int:
             for ok, what, found in steps:
                 output.data(f"{'ok    ' if ok else 'BROKEN'}  {what:<12} {found}")
             for name, origin in memory.settings.origins.items():
-                value = getattr(memory.settings, name)
+                value = address.shown(str(getattr(memory.settings, name)))
                 output.data(f"setting {name:<18} {value}  ({origin.kind}{' ' + origin.name if origin.name else ''})")
     return CheckFailed.exit_status if broken else 0
 

@@ -11,7 +11,6 @@ from limpet import interpreter, ledger
 from limpet.model import Record
 from limpet.store import packing
 from limpet.store.events import key_hash
-from limpet.store.outbox import Outbox
 from limpet.store.postgres import text
 from limpet.store.terms import Tokenizer
 
@@ -69,7 +68,7 @@ class Reader:
     def __init__(self, store: SqliteStore) -> None:
         """Read from this store."""
         self._store = store
-        self._outbox = Outbox(store.connection)
+        self._outbox = store.outbox
         self._tokenizer = Tokenizer()
 
     def next(self, head: int, sent: int) -> Batch:

@@ -6,19 +6,15 @@ import json
 import socket
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from limpet import clock
+from limpet import clock, coverage
 from limpet.errors import Unavailable
 from limpet.push.batch import Reader
 from limpet.push.target import Target
-from limpet.store.outbox import Outbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from limpet.store.sqlite import SqliteStore
-
-FAR_OFF_MS = 300_000
-"""From here on, this machine's clock and the fleet's are said to disagree."""
 
 
 class Pushed(NamedTuple):
@@ -40,7 +36,7 @@ class Pusher:
         self._where = where
         self._password = password
         self._name = name
-        self._outbox = Outbox(store.connection)
+        self._outbox = store.outbox
         self._reader = Reader(store)
 
     @property
@@ -50,12 +46,6 @@ class Pusher:
             known = self._outbox.membership()
             self._name = known.machine if known else f"{socket.gethostname()}-{clock.token(3)}"
         return self._name
-
-    def waiting(self) -> tuple[int, int]:
-        """Return how many records and how many changes the fleet lacks, as far as is known here."""
-        known = self._outbox.membership()
-        head, _ = self._store.records.head()
-        return head - (known.head if known else 0), self._outbox.left()
 
     def push(
         self, about: Callable[[], Mapping[str, Any]], progress: Callable[[Pushed], None] = lambda _: None
@@ -110,7 +100,7 @@ class Pusher:
 
 
 def _warning(skew_ms: int) -> str:
-    if abs(skew_ms) < FAR_OFF_MS:
+    if abs(skew_ms) < coverage.FAR_OFF_MS:
         return ""
     side = "ahead of" if skew_ms > 0 else "behind"
     return f"This machine's clock is {abs(skew_ms) // 60_000:,} minutes {side} the fleet's."

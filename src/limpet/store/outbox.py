@@ -52,7 +52,13 @@ class Outbox:
         self._connection.execute(self._sql["leave_fleet"])
         self._connection.execute(self._sql["join_fleet"], (fleet, machine, sent))
         self._connection.execute(self._sql["outbox_from"], (sent, sent))
-        for name in ("mark_nothing", "mark_bodies", "mark_events", "mark_streams", *(("mark_contents",) if again else ())):
+        for name in (
+            "mark_nothing",
+            "mark_bodies",
+            "mark_events",
+            "mark_streams",
+            *(("mark_contents",) if again else ()),
+        ):
             self._connection.execute(self._sql[name])
 
     def waiting(self, after: int, most: int) -> list[Change]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from limpet.model import Json
     from limpet.store.names import Names
-    from limpet.store.port import Connection
+    from limpet.store.port import Connection, Ledger
 
 
 class Stored(NamedTuple):
@@ -143,7 +143,7 @@ def kept_and_found(digest: bytes, codec: int, stored: bytes) -> tuple[str, str]:
     return bytes(digest).hex(), found
 
 
-def pages(records: Records, size: int = 1000) -> Iterator[list[Stored]]:
+def pages(records: Ledger, size: int = 1000) -> Iterator[list[Stored]]:
     """Yield the whole ledger, oldest first, in pages."""
     no = 0
     while page := records.after(no, size):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from limpet import address
@@ -11,7 +12,7 @@ from limpet.store.events import EventTable
 from limpet.store.finding import Finder
 from limpet.store.names import Names
 from limpet.store.postgres import opening
-from limpet.store.postgres.connection import FleetConnection
+from limpet.store.postgres.connection import STRIDE, FleetConnection
 from limpet.store.postgres.hits import Phrases
 from limpet.store.records import Records, kept_and_found
 from limpet.store.sql import queries
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
     import psycopg
 
+    from limpet.model import Event
+
 DIALECT = "postgres"
 
 
@@ -34,8 +37,22 @@ class Machine(NamedTuple):
     number: int
     name: str
     records: int
+    head: bytes
     pushed_ms: int
     said: Mapping[str, Any]
+
+
+class FleetFinder(Finder):
+    """The reading verbs on events of several machines: each event comes with the name of its own."""
+
+    def __init__(self, connection: FleetConnection, names: Mapping[int, str]) -> None:
+        """Use this connection; `names` are those of the machines by number."""
+        super().__init__(connection, DIALECT)
+        self._names = names
+
+    def _rows(self, positions: Sequence[int]) -> Iterator[tuple[int, Event]]:
+        for key, event in super()._rows(positions):
+            yield key, replace(event, machine=self._names.get(event.id // STRIDE, ""))
 
 
 class FleetRecords(Records):
@@ -65,7 +82,8 @@ class FleetStore:
         self.records = FleetRecords(self._fleet, names)
         self.events = EventTable(self._fleet, names, DIALECT)
         self.state = State(self._fleet, names, DIALECT)
-        self.find = Finder(self._fleet, DIALECT)
+        named = {machine.number: machine.name for machine in machines}
+        self.find = FleetFinder(self._fleet, named) if apart else Finder(self._fleet, DIALECT)
 
     @classmethod
     def open(cls, where: str, password: str = "") -> Self:
@@ -112,4 +130,4 @@ def _named(machines: Sequence[Machine], wanted: str) -> Sequence[Machine]:
 
 def _machines(connection: psycopg.Connection[Any]) -> list[Machine]:
     rows = FleetConnection(connection, (), apart=False).execute(queries(DIALECT)["machines"])
-    return [Machine(no, name, records, pushed_ms, json.loads(said)) for no, name, records, pushed_ms, said in rows]
+    return [Machine(no, name, count, head, at, json.loads(said)) for no, name, count, head, at, said in rows]

@@ -176,4 +176,4 @@ SELECT min(e.pos) >> 20, max(e.pos) >> 20, count(*) FROM limpet.event e WHERE e.
 -- name: last_record
 SELECT max(arrived_ms), count(*), max(no) FROM limpet.record WHERE machine = ANY (:machines)
 -- name: machines
-SELECT machine, name, records, pushed_ms, said FROM limpet.machine ORDER BY machine
+SELECT machine, name, records, head, pushed_ms, said FROM limpet.machine ORDER BY machine
