@@ -6,7 +6,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from limpet import coverage, ledger, settings
+from limpet import coverage, days, ledger, settings
 from limpet.errors import Unavailable
 from limpet.verification import MOST_FAULTS, PAGE, Verdict
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from limpet.store.port import Store
     from limpet.store.postgres.store import FleetStore, Machine
     from limpet.store.records import Stored
+
+SILENT_MS = 15 * 60_000
+"""A machine that pushed nothing for so long is not well: with nothing to bring it still says that it lives."""
 
 
 def opened(chosen: Settings) -> FleetStore:
@@ -66,6 +69,7 @@ def _watched(machine: Machine, now_ms: int) -> coverage.Watched:
         now_ms=now_ms,
         recording=bool(said.get("recording")),
         plugin=bool(said.get("plugin")),
+        complaint="" if said.get("ok", True) else str(said.get("sentence")),
         alive=bool(said.get("alive")),
         pending=int(said.get("pending") or 0),
         told_ms=int(said.get("now_ms") or machine.pushed_ms),
@@ -73,26 +77,33 @@ def _watched(machine: Machine, now_ms: int) -> coverage.Watched:
     )
 
 
-def machines(store: FleetStore, now_ms: int) -> list[dict[str, Any]]:
-    """Return, for `status`, of each machine its records, when it pushed last, and what it said of itself then."""
-    return [_standing(machine, now_ms) for machine in store.machines]
+def standing(store: FleetStore, zone: str, now_ms: int) -> dict[str, Any]:
+    """Return what `status` says of a fleet: all in all, and of each machine what it last said of itself."""
+    told = [_standing(machine, zone, now_ms) for machine in store.machines]
+    broken = sum(not one["ok"] for one in told)
+    noun = "machine" if len(told) == 1 else "machines"
+    return {
+        "ok": broken == 0,
+        "state": "fleet",
+        "sentence": f"{len(told):,} {noun}" + (f", {broken:,} of them not well." if broken else ", all well."),
+        "pending_bytes": sum(int(machine.said.get("pending") or 0) for machine in store.machines),
+        "lacks": [],
+        "machines": told,
+    }
 
 
-def _standing(machine: Machine, now_ms: int) -> dict[str, Any]:
+def _standing(machine: Machine, zone: str, now_ms: int) -> dict[str, Any]:
     said = machine.said
-    silent_s = max(0, now_ms - machine.pushed_ms) // 1000
-    skew_ms = int(said.get("skew_ms") or 0)
-    state = (
-        "never pushed" if not machine.pushed_ms else f"{said.get('sentence') or ''} Pushed {silent_s:,} s ago.".strip()
-    )
-    warning = f"Its clock is {skew_ms / 60_000:,.0f} minutes off." if abs(skew_ms) >= coverage.FAR_OFF_MS else ""
+    silent_ms, skew_ms = now_ms - machine.pushed_ms, int(said.get("skew_ms") or 0)
+    parts = [str(said.get("sentence") or "")]
+    parts += [f"Its clock is {skew_ms / 60_000:+,.0f} minutes off."] if abs(skew_ms) >= coverage.FAR_OFF_MS else []
+    parts += [f"Last pushed {days.show(machine.pushed_ms, zone)}."] if machine.pushed_ms else ["Never pushed."]
     return {
         "machine": machine.name,
         "records": machine.records,
-        "pushed_ms": machine.pushed_ms,
-        "ok": said.get("ok"),
-        "state": state,
-        "warning": warning,
+        "pushed": days.show(machine.pushed_ms, zone) if machine.pushed_ms else None,
+        "ok": bool(said.get("ok")) and abs(skew_ms) < coverage.FAR_OFF_MS and silent_ms < SILENT_MS,
+        "state": " ".join(filter(None, parts)),
     }
 
 

@@ -34,10 +34,17 @@ if TYPE_CHECKING:
     from limpet.settings import Settings
     from limpet.store.port import Store
     from limpet.store.postgres.store import FleetStore
+    from limpet.store.records import Stored
     from limpet.verification import Verdict
 
 DRAIN_S = 2.0
 """How long a reading command takes in what is pending before it answers."""
+
+HELLO_S = 1.0
+"""How long a sidecar may take to say that it lives."""
+
+IDLE_S = 60.0
+"""A sidecar that works looks at the spool ten times a second; one round may take long, but not so long."""
 
 LONGEST_ID = 18
 """Digits of an event's number: more do not fit into SQLite's integers."""
@@ -56,9 +63,10 @@ class Imported:
 class Memory:
     """One database, opened for reading; what is pending is taken in first, so answers are fresh."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Use these settings; `Memory.open()` settles them itself."""
+    def __init__(self, settings: Settings, drain_s: float = DRAIN_S) -> None:
+        """Use these settings, which `Memory.open()` settles; what is pending is taken in for at most `drain_s`."""
         self.settings = settings
+        self._drain_s = drain_s
         self._store: Store | None = None
 
     @classmethod
@@ -116,6 +124,10 @@ class Memory:
             self.refresh()
         return self.settings.db.exists()
 
+    def attach(self) -> None:
+        """Open the store as it stands and take nothing in: for a look beside a recorder. Raises Unavailable."""
+        self._store = self._store or SqliteStore(self.settings.db, writing=False)
+
     def refresh(self, *, make: bool = False) -> None:
         """Take in what is pending: through the sidecar where one runs, else ourselves, for at most two seconds.
 
@@ -125,12 +137,12 @@ class Memory:
             self._check_local()
         elif self.settings.fleet or not self._is_wanted():
             return
-        answer = door.ask(self.settings.socket, {"op": "drain", "seconds": DRAIN_S}, DRAIN_S + 0.5)
+        answer = door.ask(self.settings.socket, {"op": "drain", "seconds": self._drain_s}, self._drain_s + 0.5)
         if answer is not None:
             return
         with contextlib.suppress(Unavailable), self._recording() as recording:
             if recording is not None:
-                recording.drain(DRAIN_S)
+                recording.drain(self._drain_s)
 
     def _is_wanted(self) -> bool:
         """Whether there is anything to take in or to look at."""
@@ -146,28 +158,45 @@ class Memory:
         with self.store.snapshot():
             return recall.answer(self.store, query, self.watched())
 
+    def parts(self, queries: Sequence[Query]) -> Sequence[Answer]:
+        """Return answers as of one moment that do not say how complete they are: a page says it once for all."""
+        with self.store.snapshot():
+            return [recall.part(self.store, query) for query in queries]
+
     def ask(self, question: str, now_ms: int | None = None, limit: int = 0, offset: int = 0) -> Answer:
         """Answer a question, in plain English or in filters. Raises NotUnderstood, with what would be understood."""
-        now = clock.now_ms() if now_ms is None else now_ms
-        names = {kind: frozenset(self.store.find.names(kind)) for kind in ("tool", "agent")}
-        query = parse(question, now, self.settings.zone, names)
+        query = self.understood(question, now_ms)
         return self.answer(replace(query, limit=limit or query.limit, offset=offset or query.offset))
+
+    def understood(self, question: str, now_ms: int | None = None, agent: str = "") -> Query:
+        """Return a question, understood; with `agent` by the names alone that its own events carry."""
+        now = clock.now_ms() if now_ms is None else now_ms
+        return parse(question, now, self.settings.zone, self._names(agent))
+
+    def _names(self, agent: str) -> dict[str, frozenset[str]]:
+        if not agent:
+            return {kind: frozenset(self.store.find.names(kind)) for kind in ("tool", "agent")}
+        own = Query(filters=(("agent", (agent,), False),), by="tool", noise=True)
+        return {"tool": frozenset(name for name, _ in self.store.find.groups(own) if name), "agent": frozenset({agent})}
 
     def recent(self, hours: float = 24, kind: str = "", limit: int = 50, now_ms: int | None = None) -> Answer:
         """Return the newest events of the last hours, of one type if given."""
+        return self.answer(replace(self.newest(hours, kind, now_ms), limit=limit))
+
+    def newest(self, hours: float = 24, kind: str = "", now_ms: int | None = None) -> Query:
+        """Return the question for the events of the last hours, of one type if given."""
         now = clock.now_ms() if now_ms is None else now_ms
         filters = (("type", (kind,), False),) if kind else ()
         understood = " ".join(
             filter(None, (f"type:{kind}" if kind else "", f"last {hours:g} hour{'' if hours == 1 else 's'}"))
         )
-        query = Query(
+        return Query(
             since_ms=now - round(hours * 3_600_000),
             until_ms=now + 1,
             zone=self.settings.zone,
             filters=filters,
-            limit=limit,
+            understood=understood,
         )
-        return self.answer(replace(query, understood=understood))
 
     def session(
         self, name: str, *, children: bool = False, limit: int = 10_000
@@ -176,6 +205,25 @@ class Memory:
         with self.store.snapshot():
             events = timeline.events_of(self.store, name, children=children, limit=limit)
             return events, timeline.end_of(self.store, events)
+
+    def outline(self, name: str, *, limit: int = 10_000) -> Sequence[timeline.Place]:
+        """Return the places of a session's timeline, its subagents' among them, oldest first. Raises NotFound."""
+        with self.store.snapshot():
+            return timeline.outline_of(self.store, name, children=True, limit=limit)
+
+    def at(self, places: Sequence[timeline.Place]) -> Sequence[Event]:
+        """Return the events that stand at these places of a timeline."""
+        with self.store.snapshot():
+            return timeline.events_at(self.store, places)
+
+    def head(self) -> int:
+        """Return the number of the newest record."""
+        return self.store.records.head()[0]
+
+    def news(self, after: int, most: int) -> Sequence[Event]:
+        """Return the newest events, at most so many, of which records after this number tell."""
+        with self.store.snapshot():
+            return self.store.find.news(interpreter.event_id((after + 1, 0)), most)
 
     def origin(self, events: Sequence[Event]) -> str:
         """Return the session that the session of these events goes on from, "" where nobody says."""
@@ -190,6 +238,12 @@ class Memory:
                 raise NotFound(f"There is no event {number}.", "limpet recent  lists events with their numbers.")
             places = self.store.events.places([event.id])
             return event, self.store.records.fetch(interpreter.place_of(place)[0] for place in places)
+
+    def behind(self, event: Event) -> Sequence[Stored]:
+        """Return the records behind an event as they stand in the ledger, each with its hash, oldest first."""
+        with self.store.snapshot():
+            places = self.store.events.places([event.id])
+            return self.store.records.stored(interpreter.place_of(place)[0] for place in places)
 
     def every(self, query: Query, page: int = 1000) -> Iterator[Event]:
         """Yield every event that matches, oldest first."""
@@ -292,20 +346,43 @@ class Memory:
         spool = reader.SpoolSource(self.settings.spool)
         cursor = self.store.state.cursor("spool") if self.settings.owns_spool else {}
         owns = self.settings.owns_spool
+        living = spool.living(now) if owns else frozenset()
+        recording, complaint, stuck = self._sidecar() if owns else (Lock(self.settings.lock).is_held(), "", "")
         return coverage.Watched(
             now_ms=now,
-            recording=Lock(self.settings.lock).is_held(),
+            recording=recording,
             plugin=setup.is_installed(self.settings.state),
-            alive=owns and spool.any_alive(now),
+            alive=bool(living),
             pending=spool.pending_bytes(cursor, now) if owns else 0,
             pending_ms=spool.oldest_pending_ms(cursor, now) if owns else None,
             spool_fault=spool.fault() if owns else "",
+            disabled=setup.fault(self.settings.state) if owns else "",
+            living=living,
+            complaint=complaint,
+            stuck=stuck,
         )
 
     def about(self) -> dict[str, Json]:
         """Return what this machine says of itself with every push."""
         with self.local().snapshot():
             return fleet.about(self.local(), self.watched(), self.settings.zone)
+
+    def _sidecar(self) -> tuple[bool, str, str]:
+        """Return whether a recorder holds the lock, why it cannot record, and whether it does nothing any more.
+
+        A command that takes things in holds the lock, too, and answers nobody, but not for long.
+        """
+        lock = Lock(self.settings.lock)
+        end = clock.monotonic_s() + DRAIN_S + 0.5
+        while lock.is_held():
+            if (said := door.ask(self.settings.socket, {"op": "hello"}, HELLO_S)) is not None:
+                idle_s, complaint = float(said.get("idle_s") or 0.0), str(said.get("complaint") or "")
+                is_stuck = idle_s > IDLE_S and not complaint
+                return True, complaint, f"The sidecar has done nothing for {idle_s:,.0f} s." if is_stuck else ""
+            if clock.monotonic_s() >= end:
+                return True, "", "The sidecar runs, but does not answer."
+            clock.sleep(0.05)
+        return False, "", ""
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Recording]:
@@ -322,7 +399,7 @@ class Memory:
     def _recording(self) -> Iterator[Recording | None]:
         self.close()
         lock = Lock(self.settings.lock)
-        if not _is_taken(lock, DRAIN_S):
+        if not _is_taken(lock, self._drain_s):
             yield None
             return
         try:

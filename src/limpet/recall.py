@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from limpet import coverage, days, text
-from limpet.model import Answer
+from limpet.model import Answer, Coverage
 from limpet.store import tokens
 from limpet.store.finding import EVERY
 
@@ -28,6 +28,11 @@ def answer(store: Store, query: Query, watched: coverage.Watched) -> Answer:
     `count` is exact; where the query takes only the first few ("the last 5"), they are counted, and where it counts
     sessions, agents, tools or runs, the different ones of these.
     """
+    return replace(part(store, query), coverage=coverage.of(store, query, watched))
+
+
+def part(store: Store, query: Query) -> Answer:
+    """Return an answer that does not say how complete it is: for one of many on a page that says it once for all."""
     hits, query = _hits(store, query)
     groups: tuple[tuple[str, int], ...] = ()
     events: tuple[Event, ...] = ()
@@ -40,7 +45,7 @@ def answer(store: Store, query: Query, watched: coverage.Watched) -> Answer:
         most = max(0, query.take - query.offset) if query.take else query.limit
         events = tuple(store.find.page(replace(query, limit=min(query.limit, most)), hits))
         count = min(count, query.take) if query.take else count
-    return Answer(query, count, events, groups, coverage.of(store, query, watched))
+    return Answer(query, count, events, groups, Coverage("unknown"))
 
 
 def _hits(store: Store, query: Query) -> tuple[Hits, Query]:

@@ -54,6 +54,7 @@ def coverage(found: Coverage, zone: str) -> dict[str, Any]:
         "state": found.state,
         "gaps": gaps,
         **({"pending_bytes": found.pending} if found.pending else {}),
+        **({"warning": found.warning} if found.warning else {}),
     }
 
 

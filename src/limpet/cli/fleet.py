@@ -1,17 +1,16 @@
-"""The commands of a fleet: push, and what `status` says of one."""
+"""The command of a fleet: push."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from limpet import address, clock, fleet, pushing, settings
+from limpet import address, fleet, pushing, settings
 from limpet.cli import output
 from limpet.errors import BadInput
 
 if TYPE_CHECKING:
     import argparse
 
-    from limpet.memory import Memory
     from limpet.push.pusher import Pushed
 
 
@@ -35,21 +34,6 @@ def push(args: argparse.Namespace) -> int:
     output.data(_line(done))
     if done.warning:
         output.say(f"warning: {done.warning}")
-    return 0
-
-
-def status(memory: Memory, *, machine: bool) -> int:
-    """Say of each machine of a fleet whether it records, and when it last told of itself."""
-    now, zone = clock.now_ms(), memory.settings.zone
-    told = fleet.machines(memory.fleet(), now)
-    if machine:
-        output.as_json({"machines": [{**one, "pushed": output.moment(one["pushed_ms"], zone)} for one in told]})
-        return 0
-    for one in told:
-        output.data(f"{one['machine']:<24} {one['records']:>12,} records  {one['state']}")
-        if one["warning"]:
-            output.data(f"  {one['warning']}")
-    output.data(f"{len(told):,} {'machine' if len(told) == 1 else 'machines'}")
     return 0
 
 

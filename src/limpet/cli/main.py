@@ -97,6 +97,17 @@ def _run(p: argparse.ArgumentParser) -> None:
     p.add_argument("--until-eof", action="store_true", help="end with standard input, for a supervisor")
 
 
+def _open(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--no-browser", action="store_true", help="only print the link")
+
+
+def _mcp(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--agent", default="", metavar="A", help="show only what belongs to this agent (default: everything)"
+    )
+    p.add_argument("--tz", metavar="ZONE", help="the time zone, for example Europe/Berlin")
+
+
 def _setup(p: argparse.ArgumentParser) -> None:
     p.add_argument("runtime", choices=["openclaw"], help="the runtime: the only one so far")
     p.add_argument("--yes", action="store_true", help="do not ask (without a terminal nobody is asked)")
@@ -125,6 +136,7 @@ def _push(p: argparse.ArgumentParser) -> None:
 
 COMMANDS: dict[str, Command] = {
     "run": Command("run:run", "the sidecar in the foreground", "limpet run", _run),
+    "open": Command("open:open_", "the page in a browser, on this machine only", "limpet open --no-browser", _open),
     "setup": Command(
         "record:setup",
         "install the plugin into OpenClaw and configure it",
@@ -173,6 +185,9 @@ COMMANDS: dict[str, Command] = {
         "limpet export --type tool_call > calls.jsonl",
         _export,
         True,
+    ),
+    "mcp": Command(
+        "mcp:mcp", "the same questions as MCP tools on standard input and output", "limpet mcp --agent main", _mcp
     ),
     "status": Command(
         "keep:status",

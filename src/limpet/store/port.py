@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from limpet.model import Event, Json, Query, Record
+    from limpet.store.finding import Line
     from limpet.store.records import Stored
     from limpet.store.state import Counted, Stream, Watch
 
@@ -52,6 +53,15 @@ class Finding(Protocol):
     def page(self, query: Query, hits: Hits = ...) -> list[Event]:
         """Return the part of the matches that sort, limit and offset name."""
 
+    def at(self, positions: Sequence[int]) -> list[Event]:
+        """Return the events that stand at these positions, in this order."""
+
+    def outline(self, query: Query) -> list[Line]:
+        """Return the matches that `page` would, as lines."""
+
+    def news(self, first: int, most: int) -> list[Event]:
+        """Return the newest events, at most so many, of which records from this place on tell."""
+
     def groups(self, query: Query, hits: Hits = ...) -> list[tuple[str, int]]:
         """Return how many matches there are by `query.by`, most first."""
 
@@ -75,6 +85,18 @@ class Finding(Protocol):
 
     def last_record(self) -> tuple[int | None, int, int]:
         """Return when the newest record arrived, how many there are, and the newest number."""
+
+    def last_of(self, source: str) -> int | None:
+        """Return when the newest record of a source arrived; None where it is not among the newest of all."""
+
+    def unseen_by(self, witness: str, since_ms: int, until_ms: int) -> tuple[int, int | None]:
+        """Return how many calls and messages, and from when on, a witness missed that told of their agent before."""
+
+    def seen_by_both(self, one: str, other: str, since_ms: int, until_ms: int) -> bool:
+        """Whether two witnesses tell of the same event in this span."""
+
+    def last_calls(self, since_ms: int) -> list[tuple[str, int]]:
+        """Return (status, time) of the newest tool calls that are not under way, newest first."""
 
     def next_session(self, event: Event) -> tuple[int, str] | None:
         """Return when, and which, other session went on under the same key."""
@@ -108,6 +130,9 @@ class Ledger(Protocol):
     def fetch(self, numbers: Iterable[int]) -> list[Record]:
         """Return the records with these numbers that still have their content, oldest first."""
 
+    def stored(self, numbers: Iterable[int]) -> list[Stored]:
+        """Return the records with these numbers as they stand, oldest first."""
+
     def after(self, no: int, most: int) -> list[Stored]:
         """Return up to `most` records after this number, as they stand."""
 
@@ -123,6 +148,9 @@ class States(Protocol):
 
     def streams(self) -> list[Stream]:
         """Return every stream, the one that spoke last at the end."""
+
+    def last_beat(self) -> tuple[int, int] | None:
+        """Return the plugin's last word that it lives, a record's number, and since when it does; None: long ago."""
 
     def watches(self) -> list[Watch]:
         """Return how each source stands."""

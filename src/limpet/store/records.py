@@ -77,8 +77,12 @@ class Records:
 
     def fetch(self, numbers: Iterable[int]) -> list[Record]:
         """Return the records with these numbers that still have their content, oldest first."""
+        return [stored.record for stored in self.stored(numbers) if stored.content is not None]
+
+    def stored(self, numbers: Iterable[int]) -> list[Stored]:
+        """Return the records with these numbers as they stand, oldest first."""
         rows = self._connection.execute(self._sql["records"], {"nos": json.dumps(sorted(set(numbers)))})
-        return [stored.record for row in rows if (stored := self._opened(row)).content is not None]
+        return [self._opened(row) for row in rows]
 
     def after(self, no: int, most: int) -> list[Stored]:
         """Return up to `most` records after this number, as they stand."""

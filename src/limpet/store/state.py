@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 SLACK_MS = 600_000
 
+RECENT = 5_000
+"""So many of the newest records are looked at for the plugin's last word."""
+
 
 class Stream(NamedTuple):
     """What one stream gave: `records` different ones, numbered from `low` to `high`; `ended` that it said good-bye."""
@@ -157,6 +160,11 @@ class State:
     def watches(self) -> list[Watch]:
         """Return how each source stands."""
         return [Watch(*row) for row in self._connection.execute(self._sql["watches"])]
+
+    def last_beat(self) -> tuple[int, int] | None:
+        """Return the plugin's last word that it lives, a record's number, and since when it does; None: long ago."""
+        row: tuple[int, int] | None = self._connection.execute(self._sql["last_beat"], {"among": RECENT}).fetchone()
+        return row
 
     def meta(self, name: str) -> str | None:
         """Return a named value, None where there is none."""

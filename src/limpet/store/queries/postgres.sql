@@ -175,5 +175,13 @@ WHERE e.machine = ANY (:machines) AND e.type = 'subagent' AND (e.session = :sess
 SELECT min(e.pos) >> 20, max(e.pos) >> 20, count(*) FROM limpet.event e WHERE e.machine = ANY (:machines)
 -- name: last_record
 SELECT max(arrived_ms), count(*), max(no) FROM limpet.record WHERE machine = ANY (:machines)
+-- name: outline
+SELECT e.id + e.machine * :stride, e.id + e.machine * :stride, e.type, e.status, e.run, e.session_key, e.duration_ms, e.pos >> 20
+FROM limpet.event e
+-- name: news
+SELECT e.id + e.machine * :stride FROM limpet.event e
+WHERE e.machine = ANY (:machines) AND coalesce(e.label, '') NOT IN ('own', 'internal') AND (e.id + e.machine * :stride >= :first
+  OR EXISTS (SELECT 1 FROM limpet.sighting s WHERE s.machine = e.machine AND s.event = e.id AND s.place + s.machine * :stride >= :first))
+ORDER BY e.pos DESC, e.machine, e.id LIMIT :most
 -- name: machines
 SELECT machine, name, records, head, pushed_ms, said FROM limpet.machine ORDER BY machine

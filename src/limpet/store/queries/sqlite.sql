@@ -119,6 +119,29 @@ INSERT INTO watch (source, since_ms, good_ms, failed_ms, why) VALUES (:source, :
 ON CONFLICT (source) DO UPDATE SET failed_ms = coalesce(failed_ms, excluded.failed_ms), why = excluded.why
 -- name: watches
 SELECT source, since_ms, good_ms, failed_ms, why FROM watch ORDER BY source
+-- name: last_of_source
+SELECT arrived_ms FROM record WHERE no > (SELECT max(no) FROM record) - :among
+  AND source = (SELECT id FROM name WHERE value = :source) ORDER BY no DESC LIMIT 1
+-- name: last_beat
+SELECT r.no, s.first_ms FROM record r JOIN stream s ON s.id = r.stream
+WHERE r.no > (SELECT max(no) FROM record) - :among
+  AND r.kind IN (SELECT id FROM name WHERE value IN ('limpet_start', 'limpet_beat')) ORDER BY r.no DESC LIMIT 1
+-- name: unseen_by
+WITH recent AS (
+  SELECT e.pos, e.arrived_ms, e.agent, instr(',' || s.value || ',', ',' || :witness || ',') > 0 AS seen
+  FROM event e JOIN name s ON s.id = e.sources
+  WHERE e.pos >= :since << 20 AND e.type IN (SELECT id FROM name WHERE value IN ('tool_call', 'message'))
+    AND instr(s.value, 'openclaw.') AND NOT coalesce(e.label IN (SELECT id FROM name WHERE value IN ('own', 'internal')), 0)
+  ORDER BY e.pos DESC LIMIT :among)
+SELECT count(*), min(pos) >> 20 FROM recent r
+WHERE NOT seen AND arrived_ms <= :until AND pos > (SELECT max(pos) FROM recent b WHERE b.seen AND b.agent IS r.agent) + (2000 << 20)
+-- name: seen_by_both
+SELECT count(*) FROM (SELECT 1 FROM event e JOIN name s ON s.id = e.sources WHERE e.pos BETWEEN :since << 20 AND :until << 20
+  AND instr(s.value, :one) AND instr(s.value, :other) LIMIT 1)
+-- name: last_calls
+SELECT status.value, e.pos >> 20 FROM event e JOIN name status ON status.id = e.status
+WHERE e.type = (SELECT id FROM name WHERE value = 'tool_call') AND e.pos >= :since << 20 AND status.value <> 'started'
+ORDER BY e.pos DESC LIMIT :among
 -- name: meta
 SELECT value FROM meta WHERE name = ?
 -- name: put_meta
@@ -132,6 +155,15 @@ SELECT id, at_ms, arrived_ms, event_type, status, agent, session_id, session_key
 SELECT count(*) FROM event e
 -- name: matching
 SELECT e.pos FROM event e
+-- name: outline
+SELECT e.pos, e.id, type.value, status.value, run.value, key.value, e.duration_ms, e.pos >> 20 FROM event e
+JOIN name type ON type.id = e.type LEFT JOIN name status ON status.id = e.status LEFT JOIN name run ON run.id = e.run
+LEFT JOIN name key ON key.id = e.session_key
+-- name: news
+SELECT e.pos FROM event e LEFT JOIN name label ON label.id = e.label
+WHERE e.id IN (SELECT id FROM event WHERE id >= :first UNION SELECT event FROM sighting WHERE place >= :first)
+  AND coalesce(label.value, '') NOT IN ('own', 'internal')
+ORDER BY e.pos DESC LIMIT :most
 -- name: of_positions
  WHERE pos IN (SELECT value FROM json_each(:positions))
 -- name: where.since
