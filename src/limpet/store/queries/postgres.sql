@@ -185,3 +185,28 @@ WHERE e.machine = ANY (:machines) AND coalesce(e.label, '') NOT IN ('own', 'inte
 ORDER BY e.pos DESC, e.machine, e.id LIMIT :most
 -- name: machines
 SELECT machine, name, records, head, pushed_ms, said FROM limpet.machine ORDER BY machine
+-- name: last_of_source
+SELECT arrived_ms FROM limpet.record r JOIN limpet.machine m ON m.machine = r.machine
+WHERE r.machine = ANY (:machines) AND r.no > m.records - :among AND r.source = :source ORDER BY r.no DESC LIMIT 1
+-- name: last_beat
+SELECT r.no + r.machine * (:stride >> 12), s.first_ms FROM limpet.record r JOIN limpet.machine m ON m.machine = r.machine
+JOIN limpet.stream s ON s.machine = r.machine AND s.name = r.stream
+WHERE r.machine = ANY (:machines) AND r.no > m.records - :among AND r.kind IN ('limpet_start', 'limpet_beat') ORDER BY r.no DESC LIMIT 1
+-- name: unseen_by
+WITH recent AS (
+  SELECT e.pos, e.arrived_ms, e.machine, e.agent, strpos(',' || e.sources || ',', ',' || :witness || ',') > 0 AS seen
+  FROM limpet.event e
+  WHERE e.machine = ANY (:machines) AND e.pos >= :since::bigint << 20 AND e.type IN ('tool_call', 'message')
+    AND strpos(e.sources, 'openclaw.') > 0 AND coalesce(e.label, '') NOT IN ('own', 'internal')
+  ORDER BY e.pos DESC LIMIT :among)
+SELECT count(*), min(pos) >> 20 FROM recent r
+WHERE NOT seen AND arrived_ms <= :until
+  AND pos > (SELECT max(pos) FROM recent b WHERE b.seen AND b.machine = r.machine AND b.agent = r.agent) + (2000::bigint << 20)
+-- name: seen_by_both
+SELECT count(*) FROM (SELECT 1 FROM limpet.event e
+  WHERE e.machine = ANY (:machines) AND e.pos BETWEEN :since::bigint << 20 AND :until::bigint << 20
+  AND strpos(e.sources, :one) > 0 AND strpos(e.sources, :other) > 0 LIMIT 1) found
+-- name: last_calls
+SELECT e.status, e.pos >> 20 FROM limpet.event e
+WHERE e.machine = ANY (:machines) AND e.type = 'tool_call' AND e.pos >= :since::bigint << 20 AND e.status <> 'started'
+ORDER BY e.pos DESC LIMIT :among
