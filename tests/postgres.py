@@ -65,7 +65,8 @@ class Server:
     def start(self) -> None:
         """Start it and wait until it answers."""
         command = [str(self._programs / "postgres"), "-D", "data", "-k", str(self.folder), "-c", "listen_addresses=",
-                   "-c", "shared_buffers=64MB", "-c", "timezone=UTC", *self.options]  # fmt: skip
+                   "-c", "shared_buffers=64MB", "-c", "timezone=UTC",
+                   "-c", "fsync=off", *self.options]  # fmt: skip
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log, **self._user())
         end = time.monotonic() + PATIENCE_S
@@ -134,6 +135,6 @@ def serving(version: int = 16, *options: str) -> Iterator[Server]:
         try:
             yield server
         finally:
-            server.stop()
+            server.stop(signal.SIGQUIT)
     finally:
         shutil.rmtree(folder)
