@@ -207,7 +207,7 @@ def test_a_day_has_as_many_hours_as_its_clocks_show(tmp_path: Path) -> None:
     assert {n for _, n in october.groups} == {1}
     twice = [name for name, _ in october.groups if "T02" in name]
     assert [name[16:] for name in twice] == ["+02:00", "+01:00"]
-    assert [] == [name for name, _ in march.groups if "T02" in name]
+    assert not [name for name, _ in march.groups if "T02" in name]
     assert {"2026-10-25": 25, "2026-03-29": 23}.items() <= dict(days.groups).items()
 
 

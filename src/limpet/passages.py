@@ -16,7 +16,7 @@ from limpet.store import tokens
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from limpet.store.sqlite import SqliteStore
+    from limpet.store.port import Store
 
 BATCH = 500
 MOST_READ = 20_000
@@ -36,11 +36,11 @@ class Needle:
     def __init__(self, words: str) -> None:
         """Take it as it was typed."""
         said = tokens.folded(words).split()
-        self.term = tokens.asked(words)
+        self.terms = tokens.asked(words)
         self.is_sure = len(said) == 1 and tokens.is_one_word(said[0])
         """Whether the index alone decides."""
 
-        self.steers = not self.term and not "".join(said).strip("\"'*:^()")
+        self.steers = not self.terms and not "".join(said).strip("\"'*:^()")
         """Whether it is nothing but signs by which searches are steered: those are looked for by nobody."""
 
         begin = f"(?<!{LETTER})" if said and re.match(LETTER, said[0]) else ""
@@ -58,22 +58,23 @@ class Needle:
         return (origin[found.start()], origin[found.end() - 1] + 1) if found else (-1, -1)
 
 
-def holding(store: SqliteStore, positions: Sequence[int], needles: Sequence[Needle]) -> list[int]:
+def holding(store: Store, positions: Sequence[int], needles: Sequence[Needle]) -> list[int]:
     """Return those of the positions whose text holds all the needles; raises BadInput where too many must be read."""
-    unread = [needle for needle in needles if not needle.term]
+    unread = [needle for needle in needles if not needle.terms]
     if unread and len(positions) > MOST_READ:
         message = f"What holds no word is looked for in at most {MOST_READ:,} events, and these are {len(positions):,}."
         raise BadInput(message, "Ask about a shorter time, such as on:yesterday, or add a word.", "too_many")
     return [pos for pos, said in _texts(store, positions) if all(needle.stands_in(said) for needle in needles)]
 
 
-def snippets(store: SqliteStore, ids: Iterable[int], needles: Sequence[Needle]) -> dict[int, str]:
+def snippets(store: Store, ids: Iterable[int], needles: Sequence[Needle]) -> dict[int, str]:
     """Return, of each of these events, the passage around the first thing looked for."""
     return {number: snippet(said, needles) for number, said in _said(store, list(ids)).items() if said}
 
 
 def snippet(said: str, needles: Sequence[Needle]) -> str:
     """Return the passage of at most ROOM characters, on one line, around the first needle that stands in the text."""
+    said = text.clean(said)
     begin, end = next((place for needle in needles if (place := needle.place_in(said))[0] >= 0), (0, 0))
     first = max(0, begin - BEFORE)
     if first > 0 and (space := said.find(" ", first, begin)) > 0:
@@ -82,15 +83,15 @@ def snippet(said: str, needles: Sequence[Needle]) -> str:
     return f"{'…' if first else ''}{shown}"
 
 
-def _texts(store: SqliteStore, positions: Sequence[int]) -> Iterator[tuple[int, str]]:
+def _texts(store: Store, positions: Sequence[int]) -> Iterator[tuple[int, str]]:
     for first in range(0, len(positions), BATCH):
         some = positions[first : first + BATCH]
-        ids = store.events.ids_at(some)
-        said = _said(store, list(ids.values()))
-        yield from ((pos, said.get(ids[pos], "")) for pos in some if pos in ids)
+        ids = [event.id for event in store.find.at(some)]
+        said = _said(store, ids)
+        yield from ((pos, said.get(number, "")) for pos, number in zip(some, ids, strict=True))
 
 
-def _said(store: SqliteStore, ids: Sequence[int]) -> dict[int, str]:
+def _said(store: Store, ids: Sequence[int]) -> dict[int, str]:
     """Return the whole text of these events, as the index was given it."""
     places = {interpreter.place_of(number) for number in store.events.places(ids)}
     records = store.records.fetch({no for no, _ in places})

@@ -8,26 +8,31 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from limpet import coverage, days, passages, text
-from limpet.model import Answer
+from limpet.model import Answer, Coverage
 from limpet.passages import Needle
-from limpet.store.finding import Hits
+from limpet.store.finding import EVERY, Positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from limpet.model import Event, Query
-    from limpet.store.sqlite import SqliteStore
+    from limpet.store.port import Hits, Store
 
 FIRST, LAST = -(1 << 62), 1 << 62
 SPANS = ("hour", "day", "week", "month")
 
 
-def answer(store: SqliteStore, query: Query, watched: coverage.Watched) -> Answer:
+def answer(store: Store, query: Query, watched: coverage.Watched) -> Answer:
     """Return the answer to a query. `watched` says what was pending and which sources there should be.
 
     `count` is exact; where the query takes only the first few ("the last 5"), they are counted, and where it counts
     sessions, agents, tools or runs, the different ones of these.
     """
+    return replace(part(store, query), coverage=coverage.of(store, query, watched))
+
+
+def part(store: Store, query: Query) -> Answer:
+    """Return an answer that does not say how complete it is: for one of many on a page that says it once for all."""
     hits, query = _hits(store, query)
     groups: tuple[tuple[str, int], ...] = ()
     events: tuple[Event, ...] = ()
@@ -42,10 +47,10 @@ def answer(store: SqliteStore, query: Query, watched: coverage.Watched) -> Answe
         count = _number(store, query, hits, len(events))
     needles = _needles(query.words)
     found = passages.snippets(store, [event.id for event in events], needles) if needles else {}
-    return Answer(query, count, events, groups, coverage.of(store, query, watched), found)
+    return Answer(query, count, events, groups, Coverage("unknown"), found)
 
 
-def _number(store: SqliteStore, query: Query, hits: Hits, shown: int) -> int:
+def _number(store: Store, query: Query, hits: Hits, shown: int) -> int:
     """Return how many match, or of the first few that were asked for; what is all on the page is not counted again."""
     most = min(query.limit, query.take or query.limit)
     if not query.offset and (shown < most or shown == query.take):
@@ -54,45 +59,46 @@ def _number(store: SqliteStore, query: Query, hits: Hits, shown: int) -> int:
     return min(count, query.take) if query.take else count
 
 
-def _hits(store: SqliteStore, query: Query) -> tuple[Hits, Query]:
+def _hits(store: Store, query: Query) -> tuple[Hits, Query]:
     """Return what the full-text part of the query leaves, and the query with a note on words that hold no word."""
     if not query.words and not query.without:
-        return Hits(), query
+        return EVERY, query
     wanted, unwanted = _needles(query.words), _needles(query.without)
     if steering := [word for word in (*query.words, *query.without) if Needle(word).steers]:
         said = ", ".join(f'"{text.one_line(word, 40)}"' for word in steering)
         query = replace(query, note=f"{query.note} {said} holds no word to search for.".strip())
     if query.words and not wanted:
-        return Hits([]), query
-    among = _matching(store, query, " AND ".join(needle.term for needle in wanted if needle.term)) if wanted else None
-    unsure = [needle for needle in wanted if not needle.is_sure]
-    if unsure:
-        among = passages.holding(store, store.find.positions(query, Hits(among)), unsure)
-    outside = [pos for needle in unwanted for pos in _standing(store, query, needle, among)]
-    return Hits(among, outside), query
+        return Positions([]), query
+    hits = _found(store, query, wanted, [needle for needle in unwanted if needle.is_sure])
+    if unsure := [needle for needle in wanted if not needle.is_sure]:
+        hits = Positions(passages.holding(store, store.find.positions(query, hits), unsure))
+    for needle in unwanted:
+        if not needle.is_sure:
+            hits = _without(store, query, hits, needle)
+    return hits, query
 
 
 def _needles(words: Iterable[str]) -> list[Needle]:
     return [needle for word in words if not (needle := Needle(word)).steers]
 
 
-def _matching(store: SqliteStore, query: Query, expression: str) -> list[int] | None:
-    """Return the positions in the query's window that the index finds; None, for all, where no word is asked for."""
+def _found(store: Store, query: Query, wanted: Sequence[Needle], unwanted: Sequence[Needle]) -> Hits:
+    """Return what the index leaves in the query's window; for signs that hold no word that is everything."""
     since = FIRST if query.since_ms is None else query.since_ms << 20
     until = LAST if query.until_ms is None else query.until_ms << 20
-    return store.matches(expression, since, until) if expression else None
+    terms = [term for needle in wanted for term in needle.terms]
+    return store.hits(terms or None, [term for needle in unwanted for term in needle.terms], since, until)
 
 
-def _standing(store: SqliteStore, query: Query, needle: Needle, among: Sequence[int] | None) -> Sequence[int]:
-    """Return the positions where something stands that must not."""
-    found = _matching(store, query, needle.term)
-    if needle.is_sure:
-        return found or ()
-    kept = among if found is None else found if among is None else sorted({*among} & {*found})
-    return passages.holding(store, store.find.positions(query, Hits(kept)), [needle])
+def _without(store: Store, query: Query, hits: Hits, needle: Needle) -> Positions:
+    """Return what is left of the hits without those whose text holds the needle."""
+    left = store.find.positions(query, hits)
+    doubtful = {*store.find.positions(query, _found(store, query, [needle], []))} if needle.terms else {*left}
+    holding = {*passages.holding(store, [pos for pos in left if pos in doubtful], [needle])}
+    return Positions([pos for pos in left if pos not in holding])
 
 
-def _different(store: SqliteStore, query: Query, hits: Hits) -> tuple[int, tuple[tuple[str, int], ...]]:
+def _different(store: Store, query: Query, hits: Hits) -> tuple[int, tuple[tuple[str, int], ...]]:
     """Return how many different sessions (or agents, tools, runs) there are, and how many per group if asked.
 
     Without a group they are named, each with the number of its events.
@@ -109,7 +115,7 @@ def _different(store: SqliteStore, query: Query, hits: Hits) -> tuple[int, tuple
     return len(named), tuple(ordered)
 
 
-def _groups(store: SqliteStore, query: Query, hits: Hits) -> Iterator[tuple[str, int]]:
+def _groups(store: Store, query: Query, hits: Hits) -> Iterator[tuple[str, int]]:
     """Yield (name, count): names most first, spans of time in their order."""
     if query.by not in SPANS:
         yield from store.find.groups(query, hits)

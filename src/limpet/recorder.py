@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from limpet import clock, days, interpreter, text
+from limpet import clock, days, text
 from limpet.errors import LimpetError
-from limpet.model import COUNTED, Record
+from limpet.interpretation import Interpretation
+from limpet.model import Record
 from limpet.store.records import pages
 from limpet.store.state import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from limpet.model import Batch, Event, Fact
+    from limpet.model import Batch
     from limpet.quarantine import Cleaner, Quarantine
     from limpet.runtimes.runtime import Source
     from limpet.store.sqlite import SqliteStore
-
-REMEMBERED = 5_000
-"""Records whose facts are kept in memory: a call's end mostly follows its beginning within that many."""
 
 SEEN_MS = 30_000
 """How often it is written down that a source was read and gave nothing."""
@@ -36,8 +34,7 @@ class Recorder:
         self._store = store
         self._redactor = redactor
         self._quarantine = quarantine
-        self._facts: OrderedDict[int, Sequence[Fact]] = OrderedDict()
-        self._texts: dict[int, str] = {}
+        self._interpretation = Interpretation(store)
         self._cursors: dict[str, dict[str, object]] = {}
         self._seen: dict[str, int] = {}
         self._failed: dict[str, str] = {}
@@ -85,9 +82,8 @@ class Recorder:
 
     def index(self) -> int:
         """Let the full-text index take in one batch; return how many events that were."""
-        done = self._store.follow(self._texts_of)
-        self._texts.clear()
-        self._shrink()
+        done = self._store.follow(self._interpretation.texts_of)
+        self._interpretation.shrink()
         return done
 
     def rebuild(self, progress: Callable[[int], None]) -> int:
@@ -99,17 +95,15 @@ class Recorder:
             self._forget()
             self._store.events.clear()
             for page in pages(self._store.records):
-                self._interpret([stored.record for stored in page if stored.content is not None])
-                self._texts.clear()
-                self._shrink()
+                self._interpretation.take([stored.record for stored in page if stored.content is not None])
+                self._interpretation.shrink()
                 progress(page[-1].record.no)
             self._store.events.mark_all_stale()
         self._forget()
         return self._store.find.bounds()[2]
 
     def _forget(self) -> None:
-        self._facts.clear()
-        self._texts.clear()
+        self._interpretation.forget()
         self._cursors.clear()
         self._seen.clear()
 
@@ -126,7 +120,7 @@ class Recorder:
         counts: Counter[str] = Counter({"duplicate": len(records) - len(fresh)})
         numbered = self._store.records.append([self._cleaned(record, counts) for record in fresh], clock.nonce)
         self._store.state.put_streams(_streams(numbered))
-        self._interpret(numbered)
+        self._interpretation.take(numbered)
         self._store.state.count(counts)
         if numbered:
             no, digest = self._store.records.head()
@@ -152,73 +146,6 @@ class Recorder:
         stream, _ = self._redactor.redact_text(record.stream)
         source, _ = self._redactor.redact_text(record.source)
         return Record(record.id, source, stream, record.seq, kind, body, record.arrived_ms)
-
-    def _interpret(self, records: Sequence[Record]) -> None:
-        """Make the events that these records, and every earlier record of the same things, tell of."""
-        said = [fact for record in records for fact in self._read(record)]
-        self._store.state.put_counted(fact for fact in said if fact.type == COUNTED)
-        facts = {fact.place: fact for fact in said if fact.type != COUNTED}
-        old = self._gather(facts)
-        events = interpreter.events_of(facts.values())
-        self._store.events.replace(old, events)
-        self._settle(events)
-        self._texts.update((event.id, event.text) for event in events)
-
-    def _gather(self, facts: dict[tuple[int, int], Fact]) -> set[int]:
-        """Add to `facts` all that share a key with them, directly or through others; return their present events."""
-        asked: set[str] = set()
-        old: set[int] = set()
-        while new := {f"{fact.type} {key}" for fact in facts.values() for key in fact.keys} - asked:
-            asked |= new
-            found = self._store.events.with_keys(new) - old
-            old |= found
-            for fact in self._facts_of_events(found):
-                facts.setdefault(fact.place, fact)
-        return old
-
-    def _facts_of_events(self, ids: Iterable[int]) -> Iterator[Fact]:
-        """Yield every fact that these events were made from."""
-        places = {interpreter.place_of(number) for number in self._store.events.places(ids)}
-        unread = {no for no, _ in places} - self._facts.keys()
-        for record in self._store.records.fetch(unread):
-            self._read(record)
-        for place in places:
-            yield from (fact for fact in self._facts.get(place[0], ()) if fact.place == place)
-
-    def _read(self, record: Record) -> Sequence[Fact]:
-        facts = interpreter.facts_of(record)
-        self._facts[record.no] = facts
-        return facts
-
-    def _settle(self, events: Sequence[Event]) -> None:
-        """Give what has no end the status that the evidence allows: the new, and what this batch throws light on."""
-        table = self._store.events
-        waiting = {event.id for event in events if event.open}
-        if any(event.type == "gateway" or "restart" in event.flags for event in events):
-            waiting.update(table.opened())
-        elif runs := {event.run for event in events if event.type == "run" and event.run}:
-            waiting.update(table.opened(runs))
-        for number in waiting:
-            event = self._store.find.by_id(number)
-            if event is None:
-                continue
-            cut_off = "synthetic" in event.flags or table.restarted_after(event)
-            status = interpreter.status_without_end(event.type, ended=table.has_ended(event.run), restarted=cut_off)
-            if status != event.status:
-                table.set_status(number, status)
-
-    def _texts_of(self, positions: list[int]) -> Mapping[int, str]:
-        """Return the text to index of the events at these positions."""
-        ids = self._store.events.ids_at(positions)
-        missing = [number for number in ids.values() if number not in self._texts]
-        if missing:
-            facts = list(self._facts_of_events(missing))
-            self._texts.update((event.id, event.text) for event in interpreter.events_of(facts))
-        return {pos: self._texts.get(number, "") for pos, number in ids.items()}
-
-    def _shrink(self) -> None:
-        while len(self._facts) > REMEMBERED:
-            self._facts.popitem(last=False)
 
 
 def _streams(records: Sequence[Record]) -> Iterator[Stream]:

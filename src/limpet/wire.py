@@ -36,6 +36,7 @@ def event(one: Event, zone: str, snippet: str = "") -> dict[str, Any]:
         "flags": list(one.flags),
         "sources": list(one.sources),
         **({"snippet": snippet} if snippet else {}),
+        **({"machine": one.machine} if one.machine else {}),
     }
 
 
@@ -54,6 +55,7 @@ def coverage(found: Coverage, zone: str) -> dict[str, Any]:
         "state": found.state,
         "gaps": gaps,
         **({"pending_bytes": found.pending} if found.pending else {}),
+        **({"warning": found.warning} if found.warning else {}),
     }
 
 

@@ -14,10 +14,9 @@ from limpet.store.sql import queries
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    import apsw
-
     from limpet.model import Json
     from limpet.store.names import Names
+    from limpet.store.port import Connection, Ledger
 
 
 class Stored(NamedTuple):
@@ -37,11 +36,11 @@ class Stored(NamedTuple):
 class Records:
     """The record, content and body tables of one database."""
 
-    def __init__(self, connection: apsw.Connection, names: Names) -> None:
+    def __init__(self, connection: Connection, names: Names, dialect: str = "sqlite") -> None:
         """Use this connection; writes happen inside the caller's transaction."""
         self._connection = connection
         self._names = names
-        self._sql = queries("sqlite")
+        self._sql = queries(dialect)
 
     def head(self) -> tuple[int, bytes]:
         """Return the newest record's number and hash; (0, GENESIS) for an empty ledger."""
@@ -78,8 +77,12 @@ class Records:
 
     def fetch(self, numbers: Iterable[int]) -> list[Record]:
         """Return the records with these numbers that still have their content, oldest first."""
+        return [stored.record for stored in self.stored(numbers) if stored.content is not None]
+
+    def stored(self, numbers: Iterable[int]) -> list[Stored]:
+        """Return the records with these numbers as they stand, oldest first."""
         rows = self._connection.execute(self._sql["records"], {"nos": json.dumps(sorted(set(numbers)))})
-        return [stored.record for row in rows if (stored := self._opened(row)).content is not None]
+        return [self._opened(row) for row in rows]
 
     def after(self, no: int, most: int) -> list[Stored]:
         """Return up to `most` records after this number, as they stand."""
@@ -97,11 +100,7 @@ class Records:
     def bodies(self) -> Iterator[tuple[str, str]]:
         """Yield, of every large text, the hash that it is kept under and the one that it has, as hex."""
         for digest, codec, stored in self._connection.execute(self._sql["bodies"]):
-            try:
-                found = hashlib.sha256(packing.decompress(codec, bytes(stored))).hexdigest()
-            except ValueError as error:
-                found = f"unreadable: {error}"
-            yield bytes(digest).hex(), found
+            yield kept_and_found(digest, codec, stored)
 
     def _keep(self, digest: bytes, text: bytes) -> None:
         if self._connection.execute(self._sql["has_body"], (digest,)).fetchone() == (1,):
@@ -139,7 +138,16 @@ class Records:
         return content, value, f"has lost the text {', '.join(lost)}" if lost else ""
 
 
-def pages(records: Records, size: int = 1000) -> Iterator[list[Stored]]:
+def kept_and_found(digest: bytes, codec: int, stored: bytes) -> tuple[str, str]:
+    """Return the hash that a large text is kept under and the one that it has, as hex."""
+    try:
+        found = hashlib.sha256(packing.decompress(codec, bytes(stored))).hexdigest()
+    except ValueError as error:
+        found = f"unreadable: {error}"
+    return bytes(digest).hex(), found
+
+
+def pages(records: Ledger, size: int = 1000) -> Iterator[list[Stored]]:
     """Yield the whole ledger, oldest first, in pages."""
     no = 0
     while page := records.after(no, size):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from limpet.text import clean
+
 INDEXED = 20_000
 """Characters of one event that are indexed: its beginning and its end. An uncapped 0.8 MB event blocks a commit."""
 
@@ -35,7 +37,7 @@ _SAME = {0x2018: "'", 0x2019: "'", 0x02BC: "'", 0x2010: "-", 0x2011: "-", 0xFE0F
 
 
 def indexed(text: str) -> str:
-    """Return the text to put into the index: folded, capped, pairs for CJK, words for emoji."""
+    """Return the text to put into the index: capped, cleaned, folded, pairs for CJK, words for emoji."""
     if len(text) > INDEXED:
         text = text[: INDEXED - TAIL] + " … " + text[-TAIL:]
     text = folded(text)
@@ -45,9 +47,13 @@ def indexed(text: str) -> str:
 
 
 def folded(text: str) -> str:
-    """Return the text without case, accents and forms that only look different, and without NUL."""
+    """Return the text without case, accents and forms that only look different, control characters and NUL.
+
+    What colour codes or hidden characters split is one word again (field case F31).
+    """
     if "\0" in text:
         text = _WIDE.sub(lambda m: m[0].replace("\0", ""), text).replace("\0", " ")
+    text = clean(text)
     if text.isascii():
         return text.lower()
     plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", text).casefold()).translate(_SAME)
@@ -77,10 +83,11 @@ def _named(match: re.Match[str]) -> str:
     return f" zz{ord(match[0]):x} "
 
 
-def asked(words: str) -> str:
-    """Return the full-text expression that these literal words must match, "" where they hold no word.
+def asked(words: str) -> list[str]:
+    """Return the full-text terms that a text with these literal words must match, none where they hold no word.
 
-    It finds every text that holds them, and may find more: in a text of two scripts their order is not asked for.
+    Each is a phrase, `"a b"`, or `"c"*` for the beginning of a word. They find every text that holds the words, and may
+    find more: in a text of two scripts their order is not asked for.
     """
     terms: list[str] = []
     for part in _RUNS.split(folded(words)):
@@ -88,11 +95,16 @@ def asked(words: str) -> str:
             terms.append(_phrase(_pairs(part, last=False)) + ("*" if len(part) == 1 else ""))
         elif found := [term for word in _WORD.findall(_PICTURE.sub(_named, part)) for term in word.split("_") if term]:
             terms.append(_phrase(found))
-    return " AND ".join(terms)
+    return terms
 
 
 def _phrase(terms: list[str]) -> str:
     return f'"{" ".join(terms)}"'
+
+
+def is_cjk(character: str) -> bool:
+    """Whether the character is one of a script that is written without spaces."""
+    return _RUN.fullmatch(character) is not None
 
 
 def _pairs(run: str, *, last: bool = True) -> list[str]:
