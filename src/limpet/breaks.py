@@ -57,7 +57,9 @@ class Watched:
     `recording` that a recorder holds the lock; `plugin` that OpenClaw's configuration names the plugin; `disabled` why
     it does not load it although it was set up; `alive` that a producer's process lives, `living` which producers';
     `pending` bytes wait in the spool, the oldest since `pending_ms`; `spool_fault` says why the plugin could write
-    nothing now; `complaint` why the sidecar cannot record, `stuck` that it does nothing any more.
+    nothing now; `complaint` why the sidecar cannot record, `stuck` that it does nothing any more. Of a fleet's
+    machine, `told_ms` is when it last told of itself, `machine` its name, and `complaint` what it said is broken; where
+    an answer is about several machines, `each` holds what is known of each, with its store.
     """
 
     now_ms: int
@@ -71,6 +73,9 @@ class Watched:
     living: frozenset[str] = frozenset()
     complaint: str = ""
     stuck: str = ""
+    told_ms: int | None = None
+    machine: str = ""
+    each: tuple[tuple[Store, Watched], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from limpet import breaks
-from limpet.breaks import BEAT_MS, HOOKS, TRANSCRIPTS, Watched, counted
+from limpet.breaks import BEAT_MS, BEHIND_MS, HOOKS, TRANSCRIPTS, Watched, counted
 from limpet.model import Coverage, Gap, Query
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from limpet.store.state import Stream, Watch
 
 __all__ = ["HOOKS", "TRANSCRIPTS", "Health", "Watched", "counted", "health", "of"]
+
+FAR_OFF_MS = 300_000
+"""From here on, a machine's clock and that of its fleet are said to disagree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,10 @@ class Health:
 
 def of(store: Store, query: Query, watched: Watched) -> Coverage:
     """Return how far an answer to this query can be trusted, and what is broken now."""
+    if watched.each:
+        return _together([(one.machine, of(its, query, one)) for its, one in watched.each])
+    if watched.told_ms is not None:
+        return _as_told(_of(store, query, watched, ()), query, watched)
     broken = breaks.found(store, watched)
     warning = _sentence(broken) or breaks.unproven(store, watched)
     return replace(_of(store, query, watched, broken), warning=warning)
@@ -65,6 +72,27 @@ def _of(store: Store, query: Query, watched: Watched, broken: Sequence[Break]) -
         return Coverage("partial", gaps, watched.pending)
     before = since < started - BEAT_MS and not _is_history(watches)
     return Coverage("unknown" if before else "complete")
+
+
+def _as_told(found: Coverage, query: Query, watched: Watched) -> Coverage:
+    """Return the coverage with a gap from when the machine last told of itself: what came then is not here yet."""
+    until = query.until_ms if query.until_ms is not None else watched.now_ms
+    told = watched.told_ms or 0
+    found = replace(found, warning=watched.complaint)
+    if min(until, watched.now_ms) <= told + BEHIND_MS:
+        return found
+    gap = Gap(told, None, "push", "nothing was pushed since")
+    return replace(found, state="partial" if found.state == "complete" else found.state, gaps=(*found.gaps, gap))
+
+
+def _together(found: Sequence[tuple[str, Coverage]]) -> Coverage:
+    """Return the coverage of several machines: no better than that of any, each gap with its machine's name."""
+    states = {one.state for _, one in found}
+    state = states.pop() if len(states) == 1 else "unknown" if states <= {"complete", "unknown"} else "partial"
+    gaps = [replace(gap, source=f"{name}: {gap.source}") for name, one in found for gap in one.gaps]
+    warnings = [f"{name}: {one.warning}" for name, one in found if one.warning]
+    more = f" ({len(warnings) - 1} more: limpet status)" if len(warnings) > 1 else ""
+    return Coverage(state, tuple(gaps), sum(one.pending for _, one in found), (warnings or [""])[0] + more)
 
 
 def health(store: Store, watched: Watched) -> Health:

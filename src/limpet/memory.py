@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import apsw
 
-from limpet import clock, coverage, door, interpreter, recall, timeline, verification
+from limpet import clock, coverage, door, fleet, interpreter, recall, timeline, verification
 from limpet import settings as settings_module
 from limpet.errors import BadInput, NotFound, Unavailable
 from limpet.model import Batch, Event, Query
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from limpet.model import Answer, Json, Record
     from limpet.note.nightly import Nightly
     from limpet.settings import Settings
+    from limpet.store.port import Store
+    from limpet.store.postgres.store import FleetStore
     from limpet.store.records import Stored
     from limpet.verification import Verdict
 
@@ -64,7 +67,7 @@ class Memory:
         """Use these settings, which `Memory.open()` settles; what is pending is taken in for at most `drain_s`."""
         self.settings = settings
         self._drain_s = drain_s
-        self._store: SqliteStore | None = None
+        self._store: Store | None = None
 
     @classmethod
     def open(cls, db: str | None = None, zone: str | None = None) -> Self:
@@ -82,17 +85,41 @@ class Memory:
         if self._store is not None:
             self._store.close()
             self._store = None
+            self.__dict__.pop("_fleet", None)
 
     @property
-    def store(self) -> SqliteStore:
+    def store(self) -> Store:
         """The store, opened for reading when first asked for, after what is pending was taken in."""
         if self._store is None:
+            self._store = self._fleet if self.settings.fleet else self.local()
+        return self._store
+
+    def fleet(self) -> FleetStore:
+        """Return the fleet that is read, as `store`; raises BadInput where none is."""
+        if not self.settings.fleet:
+            raise BadInput("That is no fleet.", "limpet status --db postgresql://reader@host/database", "no_fleet")
+        return self._fleet
+
+    @cached_property
+    def _fleet(self) -> FleetStore:
+        return fleet.opened(self.settings)
+
+    def local(self) -> SqliteStore:
+        """Return this machine's own store, as `store`; raises BadInput where a fleet is read in its place."""
+        self._check_local()
+        if not isinstance(self._store, SqliteStore):
             self.exists()
             self._store = SqliteStore(self.settings.db, writing=False)
         return self._store
 
+    def _check_local(self) -> None:
+        if self.settings.fleet:
+            raise BadInput("That is not done on a fleet.", "Do it on the machine itself; its sidecar pushes.", "fleet")
+
     def exists(self) -> bool:
         """Whether there is a memory, after what is pending was taken in."""
+        if self.settings.fleet:
+            return True
         if self._store is None:
             self.refresh()
         return self.settings.db.exists()
@@ -106,7 +133,9 @@ class Memory:
 
         With `make` the memory is made where there is none; a question alone makes nothing.
         """
-        if not make and not self._is_wanted():
+        if make:
+            self._check_local()
+        elif self.settings.fleet or not self._is_wanted():
             return
         answer = door.ask(self.settings.socket, {"op": "drain", "seconds": self._drain_s}, self._drain_s + 0.5)
         if answer is not None:
@@ -230,6 +259,7 @@ class Memory:
 
     def add(self, kind: str, summary: str, **more: Json) -> str:
         """Add an event of any type; return its record's id. `details`, `tags`, `session`, `agent` may be given."""
+        self._check_local()
         pen = writer.Writer(self.settings.spool, "limpet")
         ctx = {k: more[name] for k, name in (("sessionId", "session"), ("agentId", "agent")) if more.get(name)}
         event = {
@@ -268,7 +298,7 @@ class Memory:
         """Return the daily notes of this memory: what each says, and its way into the agent's workspace."""
         from limpet.note.nightly import Nightly  # noqa: PLC0415 - heavy, and few commands need it
 
-        return Nightly(self.settings, self.store, self.watched())
+        return Nightly(self.settings, self.local(), self.watched())
 
     def note_agents(self) -> frozenset[str]:
         """Return every agent that may have notes: those that are configured, and those that an event names."""
@@ -285,11 +315,15 @@ class Memory:
 
     def verify(self, progress: Callable[[int], None]) -> Verdict:
         """Check the ledger byte by byte, the texts stored apart, and that every part of every record is in an event."""
-        with self.store.snapshot():
-            return verification.verify(self.store, progress)
+        if self.settings.fleet:
+            with self.store.snapshot():
+                return fleet.verify(self._fleet, progress)
+        with self.local().snapshot():
+            return verification.verify(self.local(), progress)
 
     def check_index(self) -> None:
         """Let the full-text index check itself; raises Unavailable where it contradicts itself or cannot be opened."""
+        self._check_local()
         try:
             index = SearchIndex(self.settings.db, writing=True)
             try:
@@ -301,11 +335,14 @@ class Memory:
 
     def health(self) -> coverage.Health:
         """Return whether Limpet records what it should."""
+        self._check_local()
         return coverage.health(self.store, self.watched())
 
     def watched(self) -> coverage.Watched:
         """Return what can be seen of this moment from outside the store."""
         now = clock.now_ms()
+        if self.settings.fleet:
+            return fleet.watched(self._fleet, now)
         spool = reader.SpoolSource(self.settings.spool)
         cursor = self.store.state.cursor("spool") if self.settings.owns_spool else {}
         owns = self.settings.owns_spool
@@ -324,6 +361,11 @@ class Memory:
             complaint=complaint,
             stuck=stuck,
         )
+
+    def about(self) -> dict[str, Json]:
+        """Return what this machine says of itself with every push."""
+        with self.local().snapshot():
+            return fleet.about(self.local(), self.watched(), self.settings.zone)
 
     def _sidecar(self) -> tuple[bool, str, str]:
         """Return whether a recorder holds the lock, why it cannot record, and whether it does nothing any more.
@@ -345,6 +387,7 @@ class Memory:
     @contextlib.contextmanager
     def writing(self) -> Iterator[Recording]:
         """Write to the store, also beside a running sidecar: only the sources belong to whoever holds the lock."""
+        self._check_local()
         self.close()
         recording = Recording.open(self.settings)
         try:

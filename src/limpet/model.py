@@ -145,7 +145,10 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened. Times are epoch milliseconds, UTC; `places` are the records it was made from."""
+    """One thing that happened. Times are epoch milliseconds, UTC; `places` are the records it was made from.
+
+    `machine` is the one that it comes from, where several are read as one.
+    """
 
     id: int
     at_ms: int
@@ -173,6 +176,7 @@ class Event:
     keys: tuple[str, ...] = field(default=(), compare=False)
     places: tuple[tuple[int, int], ...] = ()
     open: bool = False
+    machine: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from limpet import address
 from limpet.errors import BadInput
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Settings:
     somebody is told (0: never), `on_alarm` the command that tells them, its last argument the sentence. `workspace` is
     what OpenClaw's environment names as its default workspace, `workspaces` says of an agent where its workspace is,
     whatever OpenClaw says.
+    `fleet` is the address of a fleet that is read in place of `db`, "" for none; `push` that of the fleet which the
+    sidecar pushes to, `push_password_env` the variable with its password, `machine` the name of this machine there.
     """
 
     state: Path
@@ -58,6 +61,10 @@ class Settings:
     on_alarm: str = ""
     workspace: str = ""
     workspaces: Mapping[str, str] = field(default_factory=dict)
+    fleet: str = ""
+    push: str = ""
+    push_password_env: str = ""
+    machine: str = ""
     origins: Mapping[str, Origin] = field(default_factory=dict)
 
     @property
@@ -83,6 +90,8 @@ class Settings:
     @property
     def owns_spool(self) -> bool:
         """Whether this database is the one that drains the spool: never one named by a foreign `--db`."""
+        if self.fleet:
+            return False
         return self.origins["db"].kind != "flag" or self.db == self.state / "memory" / "agent_memory.db"
 
 
@@ -98,6 +107,9 @@ DEFAULTS: Mapping[str, Any] = {
     "alarm_after_s": 300,
     "on_alarm": "",
     "workspaces": {},
+    "push": "",
+    "push_password_env": "",
+    "machine": "",
 }
 
 
@@ -115,16 +127,18 @@ def load(
     state = _state(env, origins)
     home = _home(env, state, origins)
     file = _file(home / "config.toml")
-    chosen_db = _db(db, env, file, state, origins)
+    fleet = _fleet(db, env, file, origins)
+    chosen_db = _db(*((None, {}, {}) if fleet else (db, env, file)), state, origins)
     chosen_zone = _zone(zone, env, file, state, origins)
     rest = {name: _plain(name, file, origins) for name in DEFAULTS}
     _check_note_model(rest["note_model"])
     _check_note_at(rest["note_at"])
+    _check_push(rest["push"])
     _check_web_port(rest["web_port"])
     _check_alarm(rest["alarm_after_s"], rest["on_alarm"])
     rest["workspace"] = _workspace(env, origins)
     rest["workspaces"] = _workspaces(rest["workspaces"], env)
-    return Settings(state=state, home=home, db=chosen_db, zone=chosen_zone, origins=origins, **rest)
+    return Settings(state=state, home=home, db=chosen_db, zone=chosen_zone, fleet=fleet, origins=origins, **rest)
 
 
 def secret(name: str, environment: Mapping[str, str] | None = None) -> str:
@@ -221,6 +235,16 @@ def _db(
     return state / "memory" / "agent_memory.db"
 
 
+def _fleet(flag: str | None, env: Mapping[str, str], file: Mapping[str, Any], origins: dict[str, Origin]) -> str:
+    """Return the address of a fleet where one is named as the database."""
+    named = ((flag or "", "flag", "--db"), (env.get("LIMPET_DB", ""), "environment", "LIMPET_DB"))
+    value, kind, name = next((one for one in named if one[0].strip()), (str(file.get("db", "")), "file", "db"))
+    if not address.is_address(value.strip()):
+        return ""
+    origins["fleet"] = Origin(kind, name)
+    return value.strip()
+
+
 def _zone(
     flag: str | None, env: Mapping[str, str], file: Mapping[str, Any], state: Path, origins: dict[str, Origin]
 ) -> str:
@@ -275,6 +299,16 @@ def _check_note_at(value: str) -> None:
     if not re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9]", value):
         raise BadInput(
             f"config.toml: note_at is {value!r}, but it must be a time of day.", 'For example: note_at = "03:00"'
+        )
+
+
+def _check_push(value: str) -> None:
+    if value and not address.is_address(value):
+        raise BadInput("config.toml: push is no fleet's address.", 'For example: push = "postgresql://web1@db/limpet"')
+    if address.has_password(value):
+        raise BadInput(
+            "config.toml: the address in push holds a password, which does not belong there.",
+            'push_password_env = "LIMPET_PUSH_PASSWORD" names a variable that holds it; or put it into ~/.pgpass.',
         )
 
 

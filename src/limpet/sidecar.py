@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from limpet import clock, door
+from limpet import clock, door, pushing
 from limpet.errors import LimpetError, Unavailable
 from limpet.memory import Memory
 from limpet.recording import Lock, Recording
@@ -74,6 +74,7 @@ class Sidecar:
             self._listen_for_the_end(until_eof=until_eof)
             notes = threading.Thread(target=self._write_notes, name="notes", daemon=True)
             notes.start()
+            self._start_pushing()
             threading.Thread(target=self._watch.run, args=(self._stop,), name="watch", daemon=True).start()
             self._loop()
             notes.join(RETRY_S)
@@ -147,6 +148,12 @@ class Sidecar:
                 self._complain_of_notes(f"Limpet made a mistake ({type(fault).__name__}: {fault}).")
             self._caught_up.clear()
             self._stop.wait(NOTES_S)
+
+    def _start_pushing(self) -> None:
+        """Push to the fleet that the settings name, beside the loop: recording never waits for a network."""
+        if self._settings.push and self._settings.owns_spool:
+            pushes = pushing.Pushing(self._settings)
+            threading.Thread(target=pushes.run, args=(self._stop, self._say), name="push", daemon=True).start()
 
     def _look_for_notes(self) -> None:
         with Memory(self._settings) as memory:

@@ -11,8 +11,8 @@ from limpet.model import COUNTED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from limpet.store.port import Store
     from limpet.store.records import Stored
+    from limpet.store.sqlite import SqliteStore
 
 PAGE = 1000
 MOST_FAULTS = 1000
@@ -29,7 +29,7 @@ class Verdict:
     faults: tuple[str, ...]
 
 
-def verify(store: Store, progress: Callable[[int], None]) -> Verdict:
+def verify(store: SqliteStore, progress: Callable[[int], None]) -> Verdict:
     """Check the chain, the texts stored apart, and that each part of each record is in exactly one event."""
     faults: list[str] = []
     previous, no = ledger.GENESIS, 0
@@ -63,7 +63,7 @@ def _link_faults(stored: Stored, before: int, previous: bytes) -> Iterator[str]:
         yield f"record {no} was changed, or stands in the wrong place"
 
 
-def _event_faults(store: Store, page: list[Stored]) -> Iterator[str]:
+def _event_faults(store: SqliteStore, page: list[Stored]) -> Iterator[str]:
     places = [
         interpreter.event_id(fact.place)
         for stored in page

@@ -35,6 +35,7 @@ def event(one: Event, zone: str) -> dict[str, Any]:
         "actor": one.actor or None,
         "flags": list(one.flags),
         "sources": list(one.sources),
+        **({"machine": one.machine} if one.machine else {}),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from limpet import standing, text
+from limpet import address, standing, text
 from limpet.cli import output
 from limpet.errors import CheckFailed, Unavailable
 from limpet.memory import Memory
@@ -40,6 +40,10 @@ def _standing_lines(told: Mapping[str, Any]) -> Iterator[str]:
         yield f"  cannot see {lack}"
     if told.get("note_model"):
         yield f"  {told['note_model']}"
+    if told.get("push"):
+        yield f"  {text.clean(told['push'])}"
+    for machine in told.get("machines", ()):
+        yield f"  {machine['machine']:<24} {machine['records']:>12,} records  {text.clean(machine['state'])}"
     for trouble in told.get("notes", ()):
         yield f"  {_note_line(trouble)}"
     for name, what in (
@@ -74,7 +78,7 @@ def doctor(args: argparse.Namespace) -> int:
             for ok, what, found in steps:
                 output.data(f"{'ok    ' if ok else 'BROKEN'}  {what:<12} {found}")
             for name, origin in memory.settings.origins.items():
-                value = getattr(memory.settings, name)
+                value = address.shown(str(getattr(memory.settings, name)))
                 output.data(f"setting {name:<18} {value}  ({origin.kind}{' ' + origin.name if origin.name else ''})")
     return CheckFailed.exit_status if broken else 0
 

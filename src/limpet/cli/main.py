@@ -128,6 +128,12 @@ def _demo(p: argparse.ArgumentParser) -> None:
     p.add_argument("--keep", metavar="FOLDER", help="leave the demo's memory in this folder")
 
 
+def _push(p: argparse.ArgumentParser) -> None:
+    p.add_argument("url", nargs="?", default="", metavar="URL", help="the fleet (default: `push` in config.toml)")
+    p.add_argument("--as", dest="name", metavar="NAME", help="the name of this machine in the fleet")
+    p.add_argument("--prepare", action="store_true", help="make the fleet's schema, as its owner; nothing is pushed")
+
+
 COMMANDS: dict[str, Command] = {
     "run": Command("run:run", "the sidecar in the foreground", "limpet run", _run),
     "open": Command("open:open_", "the page in a browser, on this machine only", "limpet open --no-browser", _open),
@@ -195,6 +201,12 @@ COMMANDS: dict[str, Command] = {
         "keep:verify", "check the ledger's chain, and that each part of a record is in an event", "limpet verify"
     ),
     "rebuild": Command("keep:rebuild", "make the events and the text index again from the ledger", "limpet rebuild"),
+    "push": Command(
+        "fleet:push",
+        "bring to a fleet's PostgreSQL all that it lacks of this memory",
+        "limpet push postgresql://web1@db.example.org/limpet",
+        _push,
+    ),
     "drain": Command("keep:drain", "take in what is pending", "limpet drain"),
 }
 
@@ -209,7 +221,7 @@ def parser() -> argparse.ArgumentParser:
             name, help=command.help, description=f"{command.help[:1].upper()}{command.help[1:]}.", allow_abbrev=False,
             epilog=f"example:\n  {command.examples}", formatter_class=argparse.RawDescriptionHelpFormatter,
         )  # fmt: skip
-        p.add_argument("--db", metavar="PATH", help="another database")
+        p.add_argument("--db", metavar="PATH|URL", help="another database, or a fleet's postgresql:// address")
         p.add_argument("--json", action="store_true", help="as JSON")
         if command.knows_time:
             p.add_argument("--tz", metavar="ZONE", help="the time zone, for example Europe/Berlin")

@@ -56,11 +56,7 @@ class Line(NamedTuple):
     run: str
     session_key: str
     duration_ms: int | None
-
-    @property
-    def at_ms(self) -> int:
-        """When it happened."""
-        return self.position >> 20
+    at_ms: int
 
 
 class Finder:
@@ -95,8 +91,8 @@ class Finder:
         given = {**given, "limit": query.limit, "offset": query.offset}
         rows = self._connection.execute(text, given)
         return [
-            Line(pos, number, kind, status or "", run or "", key or "", took)
-            for pos, number, kind, status, run, key, took in rows
+            Line(pos, number, kind, status or "", run or "", key or "", took, at_ms)
+            for pos, number, kind, status, run, key, took, at_ms in rows
         ]
 
     def news(self, first: int, most: int) -> list[Event]:
@@ -192,6 +188,8 @@ class Finder:
         return (" WHERE " + " AND ".join(parts) if parts else ""), given
 
     def _parts(self, query: Query, hits: Hits, given: dict[str, object]) -> Iterator[str]:
+        if "where.always" in self._sql:  # what holds for every event of this store: whose it is
+            yield self._sql["where.always"]
         if query.since_ms is not None:
             given["since"] = query.since_ms
             yield self._sql["where.since"]

@@ -136,12 +136,6 @@ class Ledger(Protocol):
     def after(self, no: int, most: int) -> list[Stored]:
         """Return up to `most` records after this number, as they stand."""
 
-    def body(self, digest: bytes) -> str | None:
-        """Return the large text with this SHA-256."""
-
-    def bodies(self) -> Iterator[tuple[str, str]]:
-        """Yield, of every large text, the hash that it is kept under and the one that it has."""
-
 
 class States(Protocol):
     """What a store knows of its own work."""

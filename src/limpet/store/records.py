@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from limpet.model import Json
     from limpet.store.names import Names
-    from limpet.store.port import Connection
+    from limpet.store.port import Connection, Ledger
 
 
 class Stored(NamedTuple):
@@ -100,11 +100,7 @@ class Records:
     def bodies(self) -> Iterator[tuple[str, str]]:
         """Yield, of every large text, the hash that it is kept under and the one that it has, as hex."""
         for digest, codec, stored in self._connection.execute(self._sql["bodies"]):
-            try:
-                found = hashlib.sha256(packing.decompress(codec, bytes(stored))).hexdigest()
-            except ValueError as error:
-                found = f"unreadable: {error}"
-            yield bytes(digest).hex(), found
+            yield kept_and_found(digest, codec, stored)
 
     def _keep(self, digest: bytes, text: bytes) -> None:
         if self._connection.execute(self._sql["has_body"], (digest,)).fetchone() == (1,):
@@ -142,7 +138,16 @@ class Records:
         return content, value, f"has lost the text {', '.join(lost)}" if lost else ""
 
 
-def pages(records: Records, size: int = 1000) -> Iterator[list[Stored]]:
+def kept_and_found(digest: bytes, codec: int, stored: bytes) -> tuple[str, str]:
+    """Return the hash that a large text is kept under and the one that it has, as hex."""
+    try:
+        found = hashlib.sha256(packing.decompress(codec, bytes(stored))).hexdigest()
+    except ValueError as error:
+        found = f"unreadable: {error}"
+    return bytes(digest).hex(), found
+
+
+def pages(records: Ledger, size: int = 1000) -> Iterator[list[Stored]]:
     """Yield the whole ledger, oldest first, in pages."""
     no = 0
     while page := records.after(no, size):

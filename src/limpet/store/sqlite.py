@@ -12,6 +12,7 @@ from limpet.store import opening
 from limpet.store.events import EventTable
 from limpet.store.finding import Finder, Positions
 from limpet.store.names import Names
+from limpet.store.outbox import Outbox
 from limpet.store.records import Records
 from limpet.store.search import SearchIndex, path_of
 from limpet.store.sql import queries
@@ -42,6 +43,7 @@ class SqliteStore:
         self.events = EventTable(self.connection, self._names)
         self.state = State(self.connection, self._names)
         self.find = Finder(self.connection)
+        self.outbox = Outbox(self.connection)
 
     def close(self) -> None:
         """Close both files."""

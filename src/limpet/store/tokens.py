@@ -53,6 +53,11 @@ def asked(words: str) -> str:
     return '"' + " ".join(terms) + '"' + last
 
 
+def is_cjk(character: str) -> bool:
+    """Whether the character is one of a script that is written without spaces."""
+    return _RUN.fullmatch(character) is not None
+
+
 def _spread(words: str) -> str:
     """Take runs of CJK apart into pairs; a single character stays and is asked for as the beginning of a pair.
 

@@ -156,7 +156,7 @@ SELECT count(*) FROM event e
 -- name: matching
 SELECT e.pos FROM event e
 -- name: outline
-SELECT e.pos, e.id, type.value, status.value, run.value, key.value, e.duration_ms FROM event e
+SELECT e.pos, e.id, type.value, status.value, run.value, key.value, e.duration_ms, e.pos >> 20 FROM event e
 JOIN name type ON type.id = e.type LEFT JOIN name status ON status.id = e.status LEFT JOIN name run ON run.id = e.run
 LEFT JOIN name key ON key.id = e.session_key
 -- name: news
@@ -298,3 +298,45 @@ DROP TABLE script_events
 SELECT hash, codec, bytes FROM body
 -- name: held_places
 SELECT value FROM json_each(:places) WHERE value NOT IN (SELECT place FROM sighting) AND value NOT IN (SELECT id FROM event)
+
+-- name: fleet
+SELECT id, machine, sent, head FROM fleet
+-- name: leave_fleet
+DELETE FROM fleet
+-- name: join_fleet
+INSERT INTO fleet (id, machine, sent, head) VALUES (?, ?, ?, 0)
+-- name: mark_nothing
+DELETE FROM outbox WHERE kind <> 'body'
+-- name: mark_bodies
+INSERT OR REPLACE INTO outbox (kind, key) SELECT kind, key FROM outbox WHERE kind = 'body'
+-- name: mark_events
+INSERT INTO outbox (kind, key) SELECT 'event', id FROM event ORDER BY pos
+-- name: mark_streams
+INSERT INTO outbox (kind, key) SELECT 'stream', id FROM stream
+-- name: mark_contents
+INSERT INTO outbox (kind, key)
+SELECT 'content', r.no FROM record r LEFT JOIN content c ON c.no = r.no WHERE c.no IS NULL OR r.leaf IS NOT NULL ORDER BY r.no
+-- name: outbox
+SELECT no, kind, key FROM outbox WHERE no > ? ORDER BY no LIMIT ?
+-- name: outbox_done
+DELETE FROM outbox WHERE no <= ?
+-- name: outbox_from
+INSERT INTO outbox (no, kind, key) SELECT ?, 'event', 0 WHERE ? > (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'outbox')
+-- name: fleet_has
+UPDATE fleet SET sent = ?, head = ?
+-- name: last_change
+SELECT max(seq) FROM sqlite_sequence WHERE name = 'outbox'
+-- name: count_outbox
+SELECT count(*) FROM outbox
+-- name: hash_of
+SELECT hash FROM record WHERE no = ?
+-- name: first_record
+SELECT min(no) FROM record
+-- name: told_events_by_id
+SELECT v.id, v.pos, v.arrived_ms, v.event_type, v.status, agent.value, v.session_id, v.session_key, v.run, v.call, v.tool, v.actor,
+  trust.value, v.label, v.duration_ms, v.summary, v.error, v.flags, v.sources, v.details, v.tags
+FROM events v JOIN event e ON e.pos = v.pos LEFT JOIN name agent ON agent.id = e.agent LEFT JOIN name trust ON trust.id = e.trust
+WHERE e.id IN (SELECT value FROM json_each(:ids))
+-- name: streams_by_id
+SELECT stream.value, source.value, s.records, s.low, s.high, s.first_ms, s.last_ms, s.ended
+FROM stream s JOIN name stream ON stream.id = s.id JOIN name source ON source.id = s.source WHERE s.id IN (SELECT value FROM json_each(:ids))

@@ -137,6 +137,10 @@ CREATE UNLOGGED TABLE limpet.stage_event (
 CREATE UNLOGGED TABLE limpet.stage_stream (
   batch uuid NOT NULL, name text, source text, records bigint, low bigint, high bigint, first_ms bigint, last_ms bigint, ended boolean
 );
+CREATE UNLOGGED TABLE limpet.stage_amended (
+  batch uuid NOT NULL, no bigint, source text, stream text, kind text, nonce bytea, codec smallint, bytes bytea
+);
+CREATE INDEX stage_amended_batch ON limpet.stage_amended (batch);
 CREATE INDEX stage_record_batch ON limpet.stage_record (batch);
 CREATE INDEX stage_body_batch ON limpet.stage_body (batch);
 CREATE INDEX stage_event_batch ON limpet.stage_event (batch);
@@ -148,10 +152,10 @@ CREATE FUNCTION limpet.tenants() RETURNS SETOF text LANGUAGE sql STABLE SECURITY
 $$;
 
 -- The events whose text may hold all of these terms: through the index, which a row's policy alone would keep from being used.
-CREATE FUNCTION limpet.having(terms bigint[], machines int[], since bigint, until bigint)
+CREATE FUNCTION limpet.holding(terms bigint[], machines int[], since bigint, until bigint)
 RETURNS TABLE (machine int, id bigint) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
   SELECT e.machine, e.id FROM limpet.event e
-  WHERE e.terms @> having.terms AND e.machine = ANY (machines) AND e.pos >= since AND e.pos < until
+  WHERE e.terms @> holding.terms AND e.machine = ANY (machines) AND e.pos >= since AND e.pos < until
     AND (e.tenant IN (SELECT limpet.tenants()) OR pg_has_role(session_user, current_user, 'USAGE'))
 $$;
 
@@ -187,26 +191,27 @@ RETURNS TABLE (machine int, records bigint, head bytea, sent bigint, now_ms bigi
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   whose text;
-  found limpet.machine;
+  known limpet.machine;
 BEGIN
   SELECT m.tenant INTO whose FROM limpet.member m WHERE m.role = session_user AND m.kind = 'pusher';
   IF whose IS NULL THEN
     RAISE EXCEPTION 'limpet: the role % is no pusher', session_user USING ERRCODE = 'LM001';
   END IF;
   PERFORM pg_advisory_xact_lock(hashtext('limpet.hello'));
-  SELECT * INTO found FROM limpet.machine m WHERE m.tenant = whose AND m.name = called;
+  SELECT * INTO known FROM limpet.machine m WHERE m.tenant = whose AND m.name = called;
   IF NOT FOUND THEN
     INSERT INTO limpet.machine (machine, tenant, name, role)
-    SELECT coalesce(max(m.machine) + 1, 0), whose, called, session_user FROM limpet.machine m RETURNING * INTO found;
-  ELSIF found.role <> session_user THEN
+    SELECT coalesce(max(m.machine) + 1, 0), whose, called, session_user FROM limpet.machine m RETURNING * INTO known;
+  ELSIF known.role <> session_user THEN
     RAISE EXCEPTION 'limpet: the machine % is pushed by another role', called USING ERRCODE = 'LM002';
   END IF;
-  RETURN QUERY SELECT found.machine, found.records, found.head, found.sent,
+  RETURN QUERY SELECT known.machine, known.records, known.head, known.sent,
     (extract(epoch FROM clock_timestamp()) * 1000)::bigint, (SELECT f.id::text FROM limpet.fleet f);
 END $$;
 
--- Take in what a pusher laid down as one batch: all of it or nothing, and only where nothing came between.
-CREATE FUNCTION limpet.take(which int, this uuid, from_no bigint, from_sent bigint, new_sent bigint, erased bigint[], dropped bytea[], says text)
+-- Take in what a pusher laid down as one batch: all of it or nothing, and only where nothing came between. Records are appended;
+-- of one that was forgotten or cleaned the bytes go or change, never its leaf nor its place in the chain.
+CREATE FUNCTION limpet.take(which int, this uuid, from_no bigint, begins bigint, from_sent bigint, new_sent bigint, dropped bytea[], says text)
 RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   mine limpet.machine;
@@ -225,20 +230,21 @@ BEGIN
     RAISE EXCEPTION 'limpet: another push of this machine came between' USING ERRCODE = 'LM003';
   END IF;
 
+  INSERT INTO limpet.body (machine, hash, tenant, codec, bytes)
+  SELECT which, hash, mine.tenant, codec, bytes FROM limpet.stage_body WHERE batch = this ON CONFLICT DO NOTHING;
+  DELETE FROM limpet.stage_body WHERE batch = this;
+
   SELECT min(no), max(no), count(*) INTO low, high, many FROM limpet.stage_record WHERE batch = this;
   IF many > 0 THEN
-    IF low <> from_no + 1 OR high - low + 1 <> many THEN
+    IF low <> greatest(from_no, begins) + 1 OR high - low + 1 <> many THEN
       RAISE EXCEPTION 'limpet: records % to % do not follow record %', low, high, from_no USING ERRCODE = 'LM004';
     END IF;
-    INSERT INTO limpet.body (machine, hash, tenant, codec, bytes)
-    SELECT which, hash, mine.tenant, codec, bytes FROM limpet.stage_body WHERE batch = this ON CONFLICT DO NOTHING;
     INSERT INTO limpet.record (machine, no, arrived_ms, tenant, id, source, stream, seq, kind, nonce, leaf, hash, codec, bytes)
     SELECT which, no, arrived_ms, mine.tenant, id, source, stream, seq, kind, nonce, leaf, hash, codec, bytes
     FROM limpet.stage_record WHERE batch = this ORDER BY no ON CONFLICT DO NOTHING;
     UPDATE limpet.machine SET records = high, head = (SELECT hash FROM limpet.stage_record WHERE batch = this AND no = high)
     WHERE machine = which;
     DELETE FROM limpet.stage_record WHERE batch = this;
-    DELETE FROM limpet.stage_body WHERE batch = this;
   END IF;
 
   SELECT array_agg(id), array_agg(id) FILTER (WHERE pos IS NOT NULL) INTO ids, live FROM limpet.stage_event WHERE batch = this;
@@ -264,7 +270,10 @@ BEGIN
     first_ms = excluded.first_ms, last_ms = excluded.last_ms, ended = excluded.ended;
   DELETE FROM limpet.stage_stream WHERE batch = this;
 
-  UPDATE limpet.record SET nonce = NULL, codec = NULL, bytes = NULL WHERE machine = which AND no = ANY (erased);
+  UPDATE limpet.record r SET source = coalesce(s.source, r.source), stream = coalesce(s.stream, r.stream), kind = coalesce(s.kind, r.kind),
+    nonce = s.nonce, codec = s.codec, bytes = s.bytes
+  FROM limpet.stage_amended s WHERE s.batch = this AND r.machine = which AND r.no = s.no;
+  DELETE FROM limpet.stage_amended WHERE batch = this;
   DELETE FROM limpet.body WHERE machine = which AND hash = ANY (dropped);
   UPDATE limpet.machine SET sent = new_sent, said = says, pushed_ms = (extract(epoch FROM clock_timestamp()) * 1000)::bigint
   WHERE machine = which;
@@ -278,11 +287,11 @@ BEGIN
   EXECUTE format('GRANT SELECT ON limpet.fleet TO %I', who);
   IF as_what = 'reader' THEN
     EXECUTE format('GRANT SELECT ON limpet.machine, limpet.record, limpet.body, limpet.event, limpet.sighting, limpet.stream, limpet.events TO %I', who);
-    EXECUTE format('GRANT EXECUTE ON FUNCTION limpet.tenants(), limpet.having(bigint[], int[], bigint, bigint) TO %I', who);
+    EXECUTE format('GRANT EXECUTE ON FUNCTION limpet.tenants(), limpet.holding(bigint[], int[], bigint, bigint) TO %I', who);
   ELSE
-    EXECUTE format('GRANT INSERT ON limpet.stage_record, limpet.stage_body, limpet.stage_event, limpet.stage_stream TO %I', who);
+    EXECUTE format('GRANT INSERT ON limpet.stage_record, limpet.stage_body, limpet.stage_event, limpet.stage_stream, limpet.stage_amended TO %I', who);
     EXECUTE format('GRANT EXECUTE ON FUNCTION limpet.hello(text), limpet.make_months(bigint[]), '
-      'limpet.take(int, uuid, bigint, bigint, bigint, bigint[], bytea[], text) TO %I', who);
+      'limpet.take(int, uuid, bigint, bigint, bigint, bigint, bytea[], text) TO %I', who);
   END IF;
 END $$;
 
