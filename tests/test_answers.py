@@ -278,3 +278,26 @@ def test_a_question_changes_nothing(memory: Memory) -> None:
     assert before == [file.read_bytes() for file in files]
     with pytest.raises(apsw.ReadOnlyError):
         memory.store.connection.execute("DELETE FROM event")
+
+
+def test_one_event_is_of_one_day_wherever_it_is_told(tmp_path: Path) -> None:
+    """The process lives in UTC, the user in Berlin: question, group, headline and row agree (field case F20)."""
+    lab = Lab(tmp_path)
+    said = {"y": "2026-05-04T21:59:59+00:00", "t": "2026-05-04T22:00:00+00:00"}
+    lab.spool(
+        {"hook": "limpet_add", "ts": at(time), "ctx": {}, "event": {"type": "note", "summary": name}}
+        for name, time in said.items()
+    )
+    lab.drain()
+    now = ("--tz", "Europe/Berlin", "--now", "2026-05-04T22:30:00Z", "--json")
+
+    def found(question: str) -> list[str]:
+        return [event["summary"] for event in lab.limpet("ask", *now, question).json["events"]]
+
+    assert (found("notes today"), found("notes yesterday")) == (["t"], ["y"])
+    assert found("notes in the last 24 hours") == ["t", "y"]
+    groups = lab.limpet("ask", *now, "notes per day").json["groups"]
+    assert groups == [{"key": "2026-05-04", "count": 1}, {"key": "2026-05-05", "count": 1}]
+    headline = lab.limpet("ask", *now[:4], "notes today").out.splitlines()
+    assert headline[0].startswith("1 note, 5 May 00:00-00:30 Europe/Berlin, ")
+    assert "2026-05-05 00:00:00+02:00" in headline[2]
