@@ -24,10 +24,11 @@ from limpet.store.search import SearchIndex, path_of
 from limpet.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
     from typing import Self
 
+    from limpet.checking.chain import Sealed
     from limpet.model import Answer, Json, Record
     from limpet.note.nightly import Nightly
     from limpet.settings import Settings
@@ -229,10 +230,13 @@ class Memory:
                 pass
         return count
 
-    def verify(self, progress: Callable[[int], None]) -> Verdict:
-        """Check the ledger byte by byte, the texts stored apart, and that every part of every record is in an event."""
-        with self.store.snapshot():
-            return verification.verify(self.store, progress)
+    def verify(self, progress: Callable[[int], None], seals: Iterable[Sealed] = ()) -> Verdict:
+        """Check the ledger byte by byte, and the events, the index and OpenClaw's counts against it.
+
+        `seals` are copies of seals that were found elsewhere: in notes, in backups.
+        """
+        with self.store.snapshot_of_both():
+            return verification.verify(self.store, progress, seals=seals, now_ms=clock.now_ms())
 
     def check_index(self) -> None:
         """Let the full-text index check itself; raises Unavailable where it contradicts itself or cannot be opened."""

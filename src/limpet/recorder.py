@@ -13,7 +13,7 @@ from limpet.store.records import pages
 from limpet.store.state import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from limpet.model import Batch
     from limpet.quarantine import Cleaner, Quarantine
@@ -38,6 +38,7 @@ class Recorder:
         self._cursors: dict[str, dict[str, object]] = {}
         self._seen: dict[str, int] = {}
         self._failed: dict[str, str] = {}
+        self._generation = 0
 
     def take(self, source: Source, now_ms: int) -> tuple[int, bool]:
         """Read a source once and commit what it gave; return how many records were new and whether there is more.
@@ -67,6 +68,7 @@ class Recorder:
         rejects = {self._quarantine.keep(reject, self._redactor) for reject in batch.rejects}
         try:
             with self._store.transaction():
+                self._notice_others()
                 added = self._record(batch.records)
                 self._store.state.move(key, batch.cursor)
                 self._store.state.count({"rejected": self._store.state.first_seen("rejected", rejects)})
@@ -82,9 +84,13 @@ class Recorder:
 
     def index(self) -> int:
         """Let the full-text index take in one batch; return how many events that were."""
-        done = self._store.follow(self._interpretation.texts_of)
+        done = self._store.follow(self._texts_of)
         self._interpretation.shrink()
         return done
+
+    def _texts_of(self, positions: list[int]) -> Mapping[int, str]:
+        self._notice_others()
+        return self._interpretation.texts_of(positions)
 
     def rebuild(self, progress: Callable[[int], None]) -> int:
         """Make every event again from the ledger, in one transaction; return how many events there are.
@@ -106,6 +112,12 @@ class Recorder:
         self._interpretation.forget()
         self._cursors.clear()
         self._seen.clear()
+
+    def _notice_others(self) -> None:
+        """Forget what is kept in memory of a store that another process has changed: records may be gone from it."""
+        if self._store.generation != self._generation:
+            self._interpretation.forget()
+            self._generation = self._store.generation
 
     def _note_failure(self, key: str, now_ms: int, why: str) -> None:
         if self._failed.get(key) == why:

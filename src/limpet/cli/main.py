@@ -97,6 +97,15 @@ def _run(p: argparse.ArgumentParser) -> None:
     p.add_argument("--until-eof", action="store_true", help="end with standard input, for a supervisor")
 
 
+def _verify(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--against",
+        action="append",
+        metavar="SEAL",
+        help="a copy of a seal to hold it against: NUMBER:HASH, a backup, a bundle, a daily note; may be repeated",
+    )
+
+
 def _setup(p: argparse.ArgumentParser) -> None:
     p.add_argument("runtime", choices=["openclaw"], help="the runtime: the only one so far")
     p.add_argument("--yes", action="store_true", help="do not ask (without a terminal nobody is asked)")
@@ -177,7 +186,10 @@ COMMANDS: dict[str, Command] = {
         "keep:doctor", "walk the whole chain from hook to answer and name the broken link", "limpet doctor"
     ),
     "verify": Command(
-        "keep:verify", "check the ledger's chain, and that each part of a record is in an event", "limpet verify"
+        "proof:verify",
+        "check the ledger's chain, and hold events, index, counts and seals against it",
+        "limpet verify --against ~/backups/agent_memory.db",
+        _verify,
     ),
     "rebuild": Command("keep:rebuild", "make the events and the text index again from the ledger", "limpet rebuild"),
     "drain": Command("keep:drain", "take in what is pending", "limpet drain"),

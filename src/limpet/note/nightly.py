@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from limpet import clock, coverage, days
 from limpet.errors import LimpetError, Unavailable
-from limpet.interpreter import event_id
+from limpet.interpreter import event_id, place_of
 from limpet.model import Query
-from limpet.note import files, gathering, nights, wording
+from limpet.note import files, gathering, nights, seals, wording
 from limpet.note.block import Block, merged, stamp_of
 from limpet.note.diary import Diary
 from limpet.note.drafting import Drafter
@@ -196,11 +196,18 @@ class Nightly:
         workspace = self._workspaces.of(agent).path
         if not workspace.exists() and agent not in self._workspaces.agents():
             return Outcome(agent, day, None, "empty", f"The agent {agent} has no workspace.")
-        block = Block(day.isoformat(), agent, self.body(plan, now_ms), str(plan.counts.events))
+        block = Block(day.isoformat(), agent, self.body(plan, now_ms), self._stamp(plan))
         name = f"{day.isoformat()}.md"
         done = files.write(workspace, name, lambda existing: merged(existing, block))
         result = "written" if done.changed else "unchanged"
         return Outcome(agent, day, workspace / files.FOLDER / name, result, warning=done.warning)
+
+    def _stamp(self, plan: Plan) -> str:
+        """Return how many events a note is made of, and the seal at the last record that it cites."""
+        cited = {number for one in plan.statements for number in (*one.events, *one.also)}
+        last = max((place_of(place)[0] for place in self._store.events.places(cited)), default=0)
+        digest = self._store.records.hash_at(last)
+        return seals.stamp(plan.counts.events, last, digest) if digest else str(plan.counts.events)
 
     def _unsettled(self, key: Key) -> int:
         """Return how many things of a note have no end yet."""
