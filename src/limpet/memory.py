@@ -120,10 +120,14 @@ class Memory:
 
     def ask(self, question: str, now_ms: int | None = None, limit: int = 0, offset: int = 0) -> Answer:
         """Answer a question, in plain English or in filters. Raises NotUnderstood, with what would be understood."""
+        query = self.query(question, now_ms)
+        return self.answer(replace(query, limit=limit or query.limit, offset=offset or query.offset))
+
+    def query(self, question: str, now_ms: int | None = None) -> Query:
+        """Return what a question asks for. Raises NotUnderstood, with what would be understood."""
         now = clock.now_ms() if now_ms is None else now_ms
         names = {kind: frozenset(self.store.find.names(kind)) for kind in ("tool", "agent")}
-        query = parse(question, now, self.settings.zone, names)
-        return self.answer(replace(query, limit=limit or query.limit, offset=offset or query.offset))
+        return parse(question, now, self.settings.zone, names)
 
     def recent(self, hours: float = 24, kind: str = "", limit: int = 50, now_ms: int | None = None) -> Answer:
         """Return the newest events of the last hours, of one type if given."""

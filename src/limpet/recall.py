@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from limpet.store.sqlite import SqliteStore
 
 FIRST, LAST = -(1 << 62), 1 << 62
+PAGE = 1000
 SPANS = ("hour", "day", "week", "month")
 
 
@@ -41,6 +42,15 @@ def answer(store: SqliteStore, query: Query, watched: coverage.Watched) -> Answe
         events = tuple(store.find.page(replace(query, limit=min(query.limit, most)), hits))
         count = min(count, query.take) if query.take else count
     return Answer(query, count, events, groups, coverage.of(store, query, watched))
+
+
+def every(store: SqliteStore, query: Query) -> Iterator[Event]:
+    """Yield every event that a query asks for, oldest first, whatever it limits or groups."""
+    hits, query = _hits(store, query)
+    query = replace(query, sort="oldest", limit=PAGE, offset=0)
+    while events := store.find.page(query, hits):
+        yield from events
+        query = replace(query, offset=query.offset + PAGE)
 
 
 def _hits(store: SqliteStore, query: Query) -> tuple[Hits, Query]:

@@ -106,6 +106,12 @@ def _verify(p: argparse.ArgumentParser) -> None:
     )
 
 
+def _forget(p: argparse.ArgumentParser) -> None:
+    p.add_argument("question", nargs="+", help="what to forget: plain English or filters, as for `ask`")
+    p.add_argument("--dry-run", action="store_true", help="show what would be erased, and change nothing")
+    p.add_argument("--yes", action="store_true", help="do not ask")
+
+
 def _setup(p: argparse.ArgumentParser) -> None:
     p.add_argument("runtime", choices=["openclaw"], help="the runtime: the only one so far")
     p.add_argument("--yes", action="store_true", help="do not ask (without a terminal nobody is asked)")
@@ -190,6 +196,13 @@ COMMANDS: dict[str, Command] = {
         "check the ledger's chain, and hold events, index, counts and seals against it",
         "limpet verify --against ~/backups/agent_memory.db",
         _verify,
+    ),
+    "forget": Command(
+        "forget:forget",
+        "erase for good what a question asks for: bytes, events, index, notes",
+        "limpet forget session:s-1 --dry-run",
+        _forget,
+        True,
     ),
     "rebuild": Command("keep:rebuild", "make the events and the text index again from the ledger", "limpet rebuild"),
     "drain": Command("keep:drain", "take in what is pending", "limpet drain"),

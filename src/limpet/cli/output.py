@@ -39,6 +39,11 @@ def data(line: str = "") -> None:
     print(line)
 
 
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """Return how many there are of something, in words: `1 note`, `2 notes`."""
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
 def as_json(value: Any) -> None:
     """Write a value as JSON."""
     print(json.dumps(value, ensure_ascii=False, allow_nan=False))

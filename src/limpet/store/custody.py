@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from limpet import ledger
+from limpet import amendment, ledger
 from limpet.store import packing
 from limpet.store.bodies import Bodies
 from limpet.store.sql import queries
@@ -80,10 +80,24 @@ class Custody:
         """Drop every record up to this number: the caller has forgotten them all, and seals the place."""
         self._connection.execute(self._sql["cut_records"], (through,))
 
-    def first_kept(self) -> int | None:
-        """Return the number of the first record that still has its content, None where none has."""
-        number: int | None = self._connection.execute(self._sql["first_kept"]).get
-        return number
+    def empty_through(self, before_ms: int) -> int:
+        """Return up to which number no record has content, but for amendments that arrived before that time."""
+        given = {"kinds": json.dumps(sorted(amendment.KINDS)), "before": before_ms}
+        row = self._connection.execute(self._sql["first_kept"], given).fetchone()
+        return int(row[0]) - 1 if row else 0
+
+    def kept_through(self, through: int) -> list[int]:
+        """Return the numbers up to this one that have content."""
+        return [row[0] for row in self._connection.execute(self._sql["kept_through"], (through,))]
+
+    def of_kind(self, kind: str) -> list[int]:
+        """Return the numbers of the records of a kind."""
+        return [row[0] for row in self._connection.execute(self._sql["records_of_kind"], (kind,))]
+
+    def forgotten(self, ids: Iterable[str]) -> set[str]:
+        """Return which of these record ids the ledger holds without their content."""
+        rows = self._connection.execute(self._sql["forgotten_ids"], {"ids": json.dumps(list(ids))})
+        return {bytes(row[0]).hex() for row in rows}
 
     def sweep_names(self) -> None:
         """Drop the names that nothing carries any more."""

@@ -118,6 +118,15 @@ class Finder:
         rows = self._connection.execute(self._sql["positions"], {"ids": json.dumps(sorted(ids))})
         return {row[0]: row[1] for row in rows}
 
+    def counted_call(self, digest: str, since_ms: int, until_ms: int) -> list[int]:
+        """Return the records by which the runtime's audit ledger counted a call in that time."""
+        given = {"calls": json.dumps([digest]), "since": since_ms, "until": until_ms}
+        return [row[0] for row in self._connection.execute(self._sql["audit_of_calls"], given)]
+
+    def counted_run(self, run: str) -> list[int]:
+        """Return the records by which the runtime's audit ledger counted a run."""
+        return [row[0] for row in self._connection.execute(self._sql["audit_of_runs"], {"runs": json.dumps([run])})]
+
     def audit_bounds(self) -> tuple[int, int] | None:
         """Return the time of the first and of the last thing that the runtime's audit ledger counted."""
         first, last = self._connection.execute(self._sql["audit_bounds"]).get

@@ -264,8 +264,6 @@ SELECT rowid, id, timestamp, session_id, event_type, summary, details, tags FROM
 DROP TABLE script_events
 -- name: bodies
 SELECT hash, refs, codec, bytes FROM body
--- name: held_places
-SELECT value FROM json_each(:places) WHERE value NOT IN (SELECT place FROM sighting) AND value NOT IN (SELECT id FROM event)
 -- name: forget_record
 UPDATE record SET nonce = NULL, leaf = ? WHERE no = ?
 -- name: clean_record
@@ -281,7 +279,12 @@ DELETE FROM audit WHERE place = ?
 -- name: cut_records
 DELETE FROM record WHERE no <= ?
 -- name: first_kept
-SELECT min(no) FROM content
+SELECT c.no FROM content c JOIN record r ON r.no = c.no LEFT JOIN name k ON k.id = r.kind
+WHERE NOT (k.value IN (SELECT value FROM json_each(:kinds)) AND r.arrived_ms < :before) ORDER BY c.no LIMIT 1
+-- name: kept_through
+SELECT no FROM content WHERE no <= ?
+-- name: records_of_kind
+SELECT no FROM record WHERE kind = (SELECT id FROM name WHERE value = ?)
 -- name: sweep_names
 DELETE FROM name WHERE id NOT IN (
   SELECT source FROM record UNION SELECT stream FROM record UNION SELECT kind FROM record
@@ -327,3 +330,14 @@ ORDER BY a.place
 SELECT min(at_ms), max(at_ms) FROM audit
 -- name: hash_at
 SELECT hash FROM record WHERE no = ?
+-- name: events_of_record
+SELECT event FROM sighting WHERE place BETWEEN :first AND :last UNION SELECT id FROM event WHERE id BETWEEN :first AND :last
+-- name: drop_sightings
+DELETE FROM sighting WHERE place BETWEEN ? AND ?
+-- name: forgotten_ids
+SELECT id FROM record WHERE id IN (SELECT unhex(value) FROM json_each(:ids)) AND no NOT IN (SELECT no FROM content)
+-- name: audit_of_calls
+SELECT place FROM audit WHERE call IN (SELECT value FROM json_each(:calls)) AND at_ms BETWEEN :since AND :until
+-- name: audit_of_runs
+SELECT place FROM audit WHERE run IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:runs)))
+  AND action LIKE 'agent.run%'
