@@ -198,3 +198,14 @@ def test_verifying_beside_a_recorder_that_works_finds_nothing(lab: Lab) -> None:
         for number in range(8):
             lab.spool([call(f"c-{number}-{n}", number * 100 + n) for n in range(50)], segment=number + 1)
             assert lab.limpet("verify", "--json").json["faults"] == []
+
+
+def test_without_an_index_the_rest_is_verified_all_the_same(copy: Lab) -> None:
+    """One that is gone, and one that is damaged, is a fault of its own beside those of the ledger."""
+    index = copy.db.with_name("agent_memory.search.db")
+    change(copy.db, CHANGES["event.summary"])
+    index.write_bytes(b"SQLite format 3\0" + b"\x5a" * 8000)
+    said = copy.limpet("verify", "--json")
+    assert (said.status, len(said.json["faults"])) == (5, 2)
+    index.unlink()
+    assert "there is no full-text index" in copy.limpet("verify", "--json").json["faults"][1]

@@ -239,8 +239,10 @@ class Memory:
 
         `seals` are copies of seals that were found elsewhere: in notes, in backups.
         """
-        with self.store.snapshot_of_both():
-            return verification.verify(self.store, progress, seals=seals, now_ms=clock.now_ms())
+        fault = self.store.index_fault()
+        with self.store.snapshot() if fault else self.store.snapshot_of_both():
+            found = verification.verify(self.store, progress, seals=seals, now_ms=clock.now_ms(), indexed=not fault)
+        return replace(found, faults=(*found.faults, fault)) if fault else found
 
     def check_index(self) -> None:
         """Let the full-text index check itself; raises Unavailable where it contradicts itself or cannot be opened."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+import apsw
+
 from limpet.checking.chain import Chain
 from limpet.checking.likeness import differences
 from limpet.interpretation import Interpretation
@@ -50,23 +52,29 @@ class Verdict:
 
 
 def verify(
-    store: SqliteStore, progress: Callable[[int], None], *, seals: Iterable[Sealed] = (), now_ms: int | None = None
+    store: SqliteStore,
+    progress: Callable[[int], None],
+    *,
+    seals: Iterable[Sealed] = (),
+    now_ms: int | None = None,
+    indexed: bool = True,
 ) -> Verdict:
     """Check the chain, the events, the index, and the counts of OpenClaw's audit ledger (up to `now_ms`).
 
-    `seals` are copies that were found elsewhere. Reads as of one moment: the caller holds the snapshot of both files.
+    `seals` are copies that were found elsewhere; `indexed` says whether there is an index: a copy has none. Reads as
+    of one moment: the caller holds the snapshot of both files.
     """
     with Scratch(store.records) as scratch:
         chain = Chain(store, scratch, seals)
         made = Interpretation(scratch)
         while page := store.records.after(chain.no, PAGE):
             chain.take(page)
-            _make(made, scratch, store, page)
+            _make(made, scratch, store, page, indexed=indexed)
             progress(chain.no)
         faults = [
             *chain.finish(),
             *islice(differences(store.find, scratch.find), MOST_FAULTS),
-            *islice(_index_faults(store, scratch), MOST_FAULTS),
+            *(islice(_index_faults(store, scratch), MOST_FAULTS) if indexed else ()),
             *_count_faults(store, now_ms),
         ]
     return Verdict(
@@ -81,10 +89,10 @@ def verify(
     )
 
 
-def _make(made: Interpretation, scratch: Scratch, store: SqliteStore, page: Sequence[Stored]) -> None:
+def _make(made: Interpretation, scratch: Scratch, store: SqliteStore, page: Sequence[Stored], *, indexed: bool) -> None:
     """Make the events of a page in the scratch copy, and index their texts where the real ones stand."""
     made.take([stored.record for stored in page if stored.content is not None])
-    texts = dict(made.texts_by_id(()))
+    texts = dict(made.texts_by_id(())) if indexed else {}
     where = store.find.positions(texts)
     scratch.index({where[number]: text for number, text in texts.items() if number in where})
     made.shrink()
@@ -94,11 +102,12 @@ def _index_faults(store: SqliteStore, scratch: Scratch) -> Iterator[str]:
     """Yield each event of which the index holds other words than the ledger gives, or words of none."""
     behind = store.stale_positions()
     wrong: set[int] = set()
-    for _, pos, _ in _unmatched(store.index.words(), scratch.words()):
-        if pos not in behind and pos not in wrong:
-            wrong.add(pos)
-            if len(wrong) >= MOST_FAULTS:
-                break
+    try:
+        for _, pos, _ in _unmatched(store.index.words(), scratch.words()):
+            if pos not in behind and len(wrong) < MOST_FAULTS:
+                wrong.add(pos)
+    except apsw.CorruptError as error:
+        yield f"the text index is damaged: {error} (limpet rebuild makes it anew)"
     ids = store.events.ids_at(wrong)
     for pos in sorted(wrong):
         what = (

@@ -112,6 +112,16 @@ def _forget(p: argparse.ArgumentParser) -> None:
     p.add_argument("--yes", action="store_true", help="do not ask")
 
 
+def _backup(p: argparse.ArgumentParser) -> None:
+    p.add_argument("path", help="the file to write, or a folder: then it is named after the time")
+    p.add_argument("--replace", action="store_true", help="replace the file that lies there")
+
+
+def _restore(p: argparse.ArgumentParser) -> None:
+    p.add_argument("path", help="the copy to put back")
+    p.add_argument("--replace", action="store_true", help="move the memory that is there aside")
+
+
 def _setup(p: argparse.ArgumentParser) -> None:
     p.add_argument("runtime", choices=["openclaw"], help="the runtime: the only one so far")
     p.add_argument("--yes", action="store_true", help="do not ask (without a terminal nobody is asked)")
@@ -203,6 +213,15 @@ COMMANDS: dict[str, Command] = {
         "limpet forget session:s-1 --dry-run",
         _forget,
         True,
+    ),
+    "backup": Command(
+        "copy:backup", "copy the memory while it is recording, and verify the copy", "limpet backup ~/backups/", _backup
+    ),
+    "restore": Command(
+        "copy:restore",
+        "put a copy back, after verifying it; what is there is moved aside",
+        "limpet restore ~/backups/agent_memory.db --replace",
+        _restore,
     ),
     "rebuild": Command("keep:rebuild", "make the events and the text index again from the ledger", "limpet rebuild"),
     "drain": Command("keep:drain", "take in what is pending", "limpet drain"),

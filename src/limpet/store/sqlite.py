@@ -157,6 +157,18 @@ class SqliteStore:
             raise opening.explained(error, self.path) from error
         self.events.mark_all_stale()
 
+    def index_fault(self) -> str:
+        """Return why the full-text index cannot be read, "" where it can."""
+        path = path_of(self.path)
+        if not path.exists():
+            return f"there is no full-text index {path} (limpet rebuild makes it)"
+        try:
+            for _ in self.index.words():
+                break
+        except (Unavailable, apsw.Error) as error:
+            return f"the full-text index {path} cannot be read: {error} (limpet rebuild makes it anew)"
+        return ""
+
     @contextlib.contextmanager
     def _on_the_index(self) -> Iterator[None]:
         try:
@@ -179,6 +191,13 @@ class SqliteStore:
                 return len(stale)
         self.empty_index()
         return 1
+
+    def copy_to(self, path: Path) -> None:
+        """Write what is committed now into a new file, compact, while others go on writing. Raises Unavailable."""
+        try:
+            self.connection.execute(self._sql["copy_to"], (str(path),))
+        except apsw.Error as error:
+            raise opening.explained(error, path) from error
 
     def shred(self) -> None:
         """Let go, in both files, of every byte that was deleted. Raises Unavailable where a reader prevents it."""

@@ -341,3 +341,5 @@ SELECT place FROM audit WHERE call IN (SELECT value FROM json_each(:calls)) AND 
 -- name: audit_of_runs
 SELECT place FROM audit WHERE run IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:runs)))
   AND action LIKE 'agent.run%'
+-- name: copy_to
+VACUUM INTO ?
