@@ -84,12 +84,17 @@ def _import(p: argparse.ArgumentParser) -> None:
 
 
 def _export(p: argparse.ArgumentParser) -> None:
-    p.add_argument("--format", choices=["jsonl"], default="jsonl", help="JSON lines (default)")
+    p.add_argument("--format", choices=["jsonl", "parquet"], default="jsonl", help="JSON lines (default)")
     p.add_argument("--type", default="", metavar="T", help="only events of this type")
     p.add_argument(
         "--records",
         action="store_true",
         help="the ledger's records instead of the events: `import` reads them again",
+    )
+    p.add_argument(
+        "--bundle",
+        metavar="FOLDER",
+        help="everything, with the chain and its seal, into a new folder that docs/verify_bundle.py verifies",
     )
 
 

@@ -1,10 +1,12 @@
-"""The command that proves: verify."""
+"""The commands that prove: verify, and `export --bundle`."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from limpet.cli import output
+from limpet.cli.forget import finish_what_was_begun
 from limpet.errors import CheckFailed
 from limpet.memory import Memory
 from limpet.upkeep import sealing
@@ -24,6 +26,24 @@ def verify(args: argparse.Namespace) -> int:
         progress.end()
         _as_json(verdict) if args.json else _told(verdict)
     return CheckFailed.exit_status if verdict.faults else 0
+
+
+def bundle(args: argparse.Namespace) -> int:
+    """Hand everything out in a folder that proves itself."""
+    from limpet.upkeep import bundle as bundles  # noqa: PLC0415 - for this command alone
+
+    progress = output.Progress("records written")
+    with Memory.open(args.db, args.tz) as memory:
+        finish_what_was_begun(memory)
+        parquet = args.format == "parquet"
+        done = bundles.write(memory, Path(args.bundle), lambda no: progress(f"{no:,}"), parquet=parquet)
+        progress.end()
+    if args.json:
+        output.as_json({"path": str(done.path), "records": done.records, "events": done.events, "head": done.head})
+    else:
+        records, events = output.counted(done.records, "record"), output.counted(done.events, "event")
+        output.data(f"{records} and {events} in {done.path}; seal {done.head}")
+    return 0
 
 
 def _as_json(verdict: Verdict) -> None:
