@@ -188,6 +188,10 @@ class Lab:
         """Run a piece of Python in a process of its own, to its end."""
         return ended(self.python("-c", text, *arguments, **environment))
 
+    def code_started(self, text: str, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        """Start a piece of Python in a process of its own."""
+        return self.python("-c", text, *arguments, **environment)
+
     def imported(self, *paths: Path) -> Any:
         """Import files through the command line and return what it says of them."""
         done = self.limpet("import", "--json", *map(str, paths))

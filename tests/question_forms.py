@@ -271,14 +271,19 @@ def _more() -> Iterator[Form]:
         return raw["type"] == "error" or raw["status"] in FAILED
 
     yield Form("what happened yesterday?", within(yesterday, lambda _raw: True))
-    yield Form("what did the agent do yesterday", within(yesterday, lambda raw: raw["actor"] == "agent"))
+    yield Form("what did the agent do yesterday", within(yesterday, lambda raw: raw["actor"] != "user"))
     yield Form(
         "what did i ask last week", within(week, lambda raw: raw["type"] == "message" and raw["actor"] == "user")
     )
     yield Form("what went wrong last week?", within(week, is_error))
     yield Form("did anything fail yesterday", within(yesterday, lambda raw: raw["status"] in FAILED))
-    yield Form("did the backup run last week", within(week, lambda raw: "backup" in raw["text"]))
-    yield Form("did the nightly backup run last week", within(week, lambda raw: "nightly backup" in raw["text"]))
+    yield Form(
+        "did the backup run last week", within(week, lambda raw: "backup" in raw["text"] and raw["type"] != "message")
+    )
+    yield Form(
+        "did the nightly backup run last week",
+        within(week, lambda raw: "nightly backup" in raw["text"] and raw["type"] != "message"),
+    )
     yield Form("number of sessions last week", within(week, lambda _raw: True), count="session")
     yield Form("how many sessions had errors last week", within(week, is_error), count="session")
     yield Form(

@@ -47,6 +47,9 @@ TRUSTS = ("owner", "agent", "tool", "web", "system", "unknown")
 COUNTED = "counted"
 """The type of a fact that makes no event: the runtime's own audit ledger counted an action. It is a third witness."""
 
+OWN = "own"
+"""The label of Limpet's own work: its jobs, and calls of its tools, whose results only quote what is known already."""
+
 UNWRITTEN = "unwritten"
 """Flags a message that a hook announced; where a transcript holds it too, it was written, and the flag goes."""
 
@@ -142,7 +145,10 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened. Times are epoch milliseconds, UTC; `places` are the records it was made from."""
+    """One thing that happened. Times are epoch milliseconds, UTC; `places` are the records it was made from.
+
+    `machine` is the one that it comes from, where several are read as one.
+    """
 
     id: int
     at_ms: int
@@ -170,6 +176,7 @@ class Event:
     keys: tuple[str, ...] = field(default=(), compare=False)
     places: tuple[tuple[int, int], ...] = ()
     open: bool = False
+    machine: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +189,8 @@ class Query:
     not appear.
     `by` groups; `count` counts the different sessions, agents, tools or runs instead of the events. `take` above 0:
     only that many, in the order of `sort`, are what was asked for ("the last 5"). `limit` and `offset` only say what is
-    shown. `noise` lets events with a noise label in. `note` says what had to be decided to understand the question.
+    shown. `noise` lets events with a noise label in. `note` says what had to be decided to understand the question,
+    `yes_no` that it asked whether, not what ("did the backup run").
     """
 
     since_ms: int | None = None
@@ -200,6 +208,7 @@ class Query:
     noise: bool = False
     understood: str = ""
     note: str = field(default="", compare=False)
+    yes_no: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,11 +223,15 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How far an answer can be trusted: `complete`, `partial`, `blind` or `unknown`, with the gaps."""
+    """How far an answer can be trusted: `complete`, `partial`, `blind` or `unknown`, with the gaps.
+
+    `warning` is what is broken at this moment, whatever span was asked for, and what to do about it.
+    """
 
     state: str
     gaps: tuple[Gap, ...] = ()
     pending: int = 0
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)

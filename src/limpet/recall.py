@@ -8,27 +8,32 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from limpet import coverage, days, text
-from limpet.model import Answer
+from limpet.model import Answer, Coverage
 from limpet.store import tokens
-from limpet.store.finding import Hits
+from limpet.store.finding import EVERY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from limpet.model import Event, Query
-    from limpet.store.sqlite import SqliteStore
+    from limpet.store.port import Hits, Store
 
 FIRST, LAST = -(1 << 62), 1 << 62
 PAGE = 1000
 SPANS = ("hour", "day", "week", "month")
 
 
-def answer(store: SqliteStore, query: Query, watched: coverage.Watched) -> Answer:
+def answer(store: Store, query: Query, watched: coverage.Watched) -> Answer:
     """Return the answer to a query. `watched` says what was pending and which sources there should be.
 
     `count` is exact; where the query takes only the first few ("the last 5"), they are counted, and where it counts
     sessions, agents, tools or runs, the different ones of these.
     """
+    return replace(part(store, query), coverage=coverage.of(store, query, watched))
+
+
+def part(store: Store, query: Query) -> Answer:
+    """Return an answer that does not say how complete it is: for one of many on a page that says it once for all."""
     hits, query = _hits(store, query)
     groups: tuple[tuple[str, int], ...] = ()
     events: tuple[Event, ...] = ()
@@ -41,10 +46,10 @@ def answer(store: SqliteStore, query: Query, watched: coverage.Watched) -> Answe
         most = max(0, query.take - query.offset) if query.take else query.limit
         events = tuple(store.find.page(replace(query, limit=min(query.limit, most)), hits))
         count = min(count, query.take) if query.take else count
-    return Answer(query, count, events, groups, coverage.of(store, query, watched))
+    return Answer(query, count, events, groups, Coverage("unknown"))
 
 
-def every(store: SqliteStore, query: Query) -> Iterator[Event]:
+def every(store: Store, query: Query) -> Iterator[Event]:
     """Yield every event that a query asks for, oldest first, whatever it limits or groups."""
     hits, query = _hits(store, query)
     query = replace(query, sort="oldest", limit=PAGE, offset=0)
@@ -53,10 +58,10 @@ def every(store: SqliteStore, query: Query) -> Iterator[Event]:
         query = replace(query, offset=query.offset + PAGE)
 
 
-def _hits(store: SqliteStore, query: Query) -> tuple[Hits, Query]:
+def _hits(store: Store, query: Query) -> tuple[Hits, Query]:
     """Return what the full-text part of the query leaves, and the query with a note on words that hold no word."""
     if not query.words and not query.without:
-        return Hits(), query
+        return EVERY, query
     wordless = [word for word in (*query.words, *query.without) if not tokens.asked(word)]
     if wordless:
         said = ", ".join(f'"{text.one_line(word, 40)}"' for word in wordless)
@@ -65,12 +70,10 @@ def _hits(store: SqliteStore, query: Query) -> tuple[Hits, Query]:
     until = LAST if query.until_ms is None else query.until_ms << 20
     wanted = [term for word in query.words if (term := tokens.asked(word))]
     unwanted = [term for word in query.without if (term := tokens.asked(word))]
-    among = store.matches(" AND ".join(wanted), since, until) if wanted else [] if query.words else None
-    outside = store.matches(" OR ".join(unwanted), since, until) if unwanted else ()
-    return Hits(among, outside), query
+    return store.hits(wanted if query.words else None, unwanted, since, until), query
 
 
-def _different(store: SqliteStore, query: Query, hits: Hits) -> tuple[int, tuple[tuple[str, int], ...]]:
+def _different(store: Store, query: Query, hits: Hits) -> tuple[int, tuple[tuple[str, int], ...]]:
     """Return how many different sessions (or agents, tools, runs) there are, and how many per group if asked.
 
     Without a group they are named, each with the number of its events.
@@ -87,7 +90,7 @@ def _different(store: SqliteStore, query: Query, hits: Hits) -> tuple[int, tuple
     return len(named), tuple(ordered)
 
 
-def _groups(store: SqliteStore, query: Query, hits: Hits) -> Iterator[tuple[str, int]]:
+def _groups(store: Store, query: Query, hits: Hits) -> Iterator[tuple[str, int]]:
     """Yield (name, count): names most first, spans of time in their order."""
     if query.by not in SPANS:
         yield from store.find.groups(query, hits)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import pwd
 import re
+import shlex
+import sys
 import tomllib
 import zoneinfo
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from limpet import address
 from limpet.errors import BadInput
 
 if TYPE_CHECKING:
@@ -34,8 +37,12 @@ class Settings:
     word the daily note: `off`, `openclaw` (or the path of that program), or the address of an OpenAI-compatible
     endpoint; `note_model_name` which model there, `note_model_key_env` the variable with the endpoint's key,
     `note_token_budget` the most tokens of one night. `note_nightly` is whether the sidecar writes notes, `note_at` from
-    what local time on. `workspace` is what OpenClaw's environment names as its default workspace, `workspaces` says of
-    an agent where its workspace is, whatever OpenClaw says.
+    what local time on. `web_port` is the page's port, 0 for any. `alarm_after_s` is after how many seconds of trouble
+    somebody is told (0: never), `on_alarm` the command that tells them, its last argument the sentence. `workspace` is
+    what OpenClaw's environment names as its default workspace, `workspaces` says of an agent where its workspace is,
+    whatever OpenClaw says.
+    `fleet` is the address of a fleet that is read in place of `db`, "" for none; `push` that of the fleet which the
+    sidecar pushes to, `push_password_env` the variable with its password, `machine` the name of this machine there.
     """
 
     state: Path
@@ -49,8 +56,15 @@ class Settings:
     note_token_budget: int = 20_000
     note_nightly: bool = True
     note_at: str = "03:00"
+    web_port: int = 0
+    alarm_after_s: int = 300
+    on_alarm: str = ""
     workspace: str = ""
     workspaces: Mapping[str, str] = field(default_factory=dict)
+    fleet: str = ""
+    push: str = ""
+    push_password_env: str = ""
+    machine: str = ""
     origins: Mapping[str, Origin] = field(default_factory=dict)
 
     @property
@@ -76,6 +90,8 @@ class Settings:
     @property
     def owns_spool(self) -> bool:
         """Whether this database is the one that drains the spool: never one named by a foreign `--db`."""
+        if self.fleet:
+            return False
         return self.origins["db"].kind != "flag" or self.db == self.state / "memory" / "agent_memory.db"
 
 
@@ -87,7 +103,13 @@ DEFAULTS: Mapping[str, Any] = {
     "note_token_budget": 20_000,
     "note_nightly": True,
     "note_at": "03:00",
+    "web_port": 0,
+    "alarm_after_s": 300,
+    "on_alarm": "",
     "workspaces": {},
+    "push": "",
+    "push_password_env": "",
+    "machine": "",
 }
 
 
@@ -105,14 +127,18 @@ def load(
     state = _state(env, origins)
     home = _home(env, state, origins)
     file = _file(home / "config.toml")
-    chosen_db = _db(db, env, file, state, origins)
+    fleet = _fleet(db, env, file, origins)
+    chosen_db = _db(*((None, {}, {}) if fleet else (db, env, file)), state, origins)
     chosen_zone = _zone(zone, env, file, state, origins)
     rest = {name: _plain(name, file, origins) for name in DEFAULTS}
     _check_note_model(rest["note_model"])
     _check_note_at(rest["note_at"])
+    _check_push(rest["push"])
+    _check_web_port(rest["web_port"])
+    _check_alarm(rest["alarm_after_s"], rest["on_alarm"])
     rest["workspace"] = _workspace(env, origins)
     rest["workspaces"] = _workspaces(rest["workspaces"], env)
-    return Settings(state=state, home=home, db=chosen_db, zone=chosen_zone, origins=origins, **rest)
+    return Settings(state=state, home=home, db=chosen_db, zone=chosen_zone, fleet=fleet, origins=origins, **rest)
 
 
 def secret(name: str, environment: Mapping[str, str] | None = None) -> str:
@@ -125,6 +151,18 @@ def wants_colour(environment: Mapping[str, str] | None = None) -> bool:
     """Whether the user's environment allows colour on a terminal (no-color.org)."""
     env = os.environ if environment is None else environment
     return not env.get("NO_COLOR") and env.get("TERM") != "dumb"
+
+
+def has_screen(environment: Mapping[str, str] | None = None) -> bool:
+    """Whether a browser could show a window here; on macOS there always is a screen."""
+    env = os.environ if environment is None else environment
+    return sys.platform == "darwin" or bool(env.get("DISPLAY") or env.get("WAYLAND_DISPLAY"))
+
+
+def has_desktop(environment: Mapping[str, str] | None = None) -> bool:
+    """Whether somebody's desktop can be reached from this environment."""
+    env = os.environ if environment is None else environment
+    return any(env.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS"))
 
 
 def for_child(settings: Settings) -> Mapping[str, str]:
@@ -197,6 +235,16 @@ def _db(
     return state / "memory" / "agent_memory.db"
 
 
+def _fleet(flag: str | None, env: Mapping[str, str], file: Mapping[str, Any], origins: dict[str, Origin]) -> str:
+    """Return the address of a fleet where one is named as the database."""
+    named = ((flag or "", "flag", "--db"), (env.get("LIMPET_DB", ""), "environment", "LIMPET_DB"))
+    value, kind, name = next((one for one in named if one[0].strip()), (str(file.get("db", "")), "file", "db"))
+    if not address.is_address(value.strip()):
+        return ""
+    origins["fleet"] = Origin(kind, name)
+    return value.strip()
+
+
 def _zone(
     flag: str | None, env: Mapping[str, str], file: Mapping[str, Any], state: Path, origins: dict[str, Origin]
 ) -> str:
@@ -252,6 +300,33 @@ def _check_note_at(value: str) -> None:
         raise BadInput(
             f"config.toml: note_at is {value!r}, but it must be a time of day.", 'For example: note_at = "03:00"'
         )
+
+
+def _check_push(value: str) -> None:
+    if value and not address.is_address(value):
+        raise BadInput("config.toml: push is no fleet's address.", 'For example: push = "postgresql://web1@db/limpet"')
+    if address.has_password(value):
+        raise BadInput(
+            "config.toml: the address in push holds a password, which does not belong there.",
+            'push_password_env = "LIMPET_PUSH_PASSWORD" names a variable that holds it; or put it into ~/.pgpass.',
+        )
+
+
+def _check_web_port(value: int) -> None:
+    if not 0 <= value < 1 << 16:
+        raise BadInput(f"config.toml: web_port is {value}, but it must be a port.", "0 takes any that is free.")
+
+
+def _check_alarm(after_s: int, command: str) -> None:
+    if after_s < 0:
+        raise BadInput("config.toml: alarm_after_s is negative.", "alarm_after_s = 300, or 0 for no alarm")
+    try:
+        named = shlex.split(command)
+    except ValueError as error:
+        hint = 'on_alarm = "ntfy publish my-topic"'
+        raise BadInput(f"config.toml: on_alarm cannot be read: {error}.", hint) from error
+    if command and not named:
+        raise BadInput("config.toml: on_alarm names no command.", 'on_alarm = "ntfy publish my-topic"')
 
 
 def openclaw_config(state: Path) -> Mapping[str, Any]:

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from limpet import clock, door
+from limpet import clock, door, pushing
 from limpet.erasing import Job
 from limpet.errors import LimpetError, Unavailable
 from limpet.memory import Memory
 from limpet.recording import Lock, Recording
 from limpet.store import opening
+from limpet.tools import Desk
 from limpet.upkeep import finishing
+from limpet.watch import Watch
+from limpet.web.starting import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -53,10 +56,14 @@ class Sidecar:
         self._wake = threading.Event()
         self._rounds = threading.Condition()
         self._done = 0
+        self._round_s = clock.monotonic_s()
         self._complaint = ""
         self._told_s = 0.0
         self._caught_up = threading.Event()
         self._note_complaint = ""
+        self._page = Page(settings)
+        self._desk = Desk(settings)
+        self._watch = Watch(settings, say)
 
     def run(self, *, until_eof: bool) -> bool:
         """Record until told to stop; return False at once where a sidecar is already running."""
@@ -69,10 +76,13 @@ class Sidecar:
             self._listen_for_the_end(until_eof=until_eof)
             notes = threading.Thread(target=self._write_notes, name="notes", daemon=True)
             notes.start()
+            self._start_pushing()
+            threading.Thread(target=self._watch.run, args=(self._stop,), name="watch", daemon=True).start()
             self._loop()
             notes.join(RETRY_S)
         finally:
             entrance.close()
+            self._page.close()
             lock.release()
         return True
 
@@ -145,6 +155,12 @@ class Sidecar:
             self._caught_up.clear()
             self._stop.wait(NOTES_S)
 
+    def _start_pushing(self) -> None:
+        """Push to the fleet that the settings name, beside the loop: recording never waits for a network."""
+        if self._settings.push and self._settings.owns_spool:
+            pushes = pushing.Pushing(self._settings)
+            threading.Thread(target=pushes.run, args=(self._stop, self._say), name="push", daemon=True).start()
+
     def _look_for_notes(self) -> None:
         with Memory(self._settings) as memory:
             outcomes = memory.notes().look(clock.now_ms(), patient=True)
@@ -167,8 +183,14 @@ class Sidecar:
                 "pid": os.getpid(),
                 "db": str(self._settings.db),
                 "complaint": self._complaint,
+                "idle_s": clock.monotonic_s() - self._round_s,
             }
-        return {"error": {"code": "bad_input", "message": "The sidecar knows `drain` and `hello`.", "hint": ""}}
+        if request.get("op") == "open":
+            return self._page.open()
+        if request.get("op") == "tool":
+            return self._desk.answer(request)
+        message = "The sidecar knows `drain`, `hello`, `open` and `tool`."
+        return {"error": {"code": "bad_input", "message": message, "hint": ""}}
 
     def _drained(self, seconds: float) -> bool:
         """Wait until a round that began after now has ended."""
@@ -184,6 +206,7 @@ class Sidecar:
 
     def _round_done(self) -> None:
         with self._rounds:
+            self._round_s = clock.monotonic_s()
             self._done += 1
             self._rounds.notify_all()
 

@@ -35,6 +35,7 @@ def event(one: Event, zone: str) -> dict[str, Any]:
         "actor": one.actor or None,
         "flags": list(one.flags),
         "sources": list(one.sources),
+        **({"machine": one.machine} if one.machine else {}),
     }
 
 
@@ -53,6 +54,7 @@ def coverage(found: Coverage, zone: str) -> dict[str, Any]:
         "state": found.state,
         "gaps": gaps,
         **({"pending_bytes": found.pending} if found.pending else {}),
+        **({"warning": found.warning} if found.warning else {}),
     }
 
 

@@ -191,7 +191,7 @@ class Chain:
                     yield from self._contradicted(seal, what)
 
     def _bodies(self) -> Iterator[str]:
-        for digest, found, refs in self._store.records.bodies.checked():
+        for digest, found, refs in self._store.records.texts.checked():
             name, held = digest.hex()[:16], self._scratch.holders(digest)
             if digest.hex() != found:
                 yield f"text {name} was changed ({found[:32]})"

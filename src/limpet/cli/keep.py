@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from limpet import text
+from limpet import address, standing, text
 from limpet.cli import output
 from limpet.errors import CheckFailed, Unavailable
 from limpet.memory import Memory
@@ -20,81 +20,46 @@ if TYPE_CHECKING:
 def status(args: argparse.Namespace) -> int:
     """Say in one line whether Limpet is recording; exit status 5 when it should be and is not."""
     with Memory.open(args.db) as memory:
-        if not memory.exists():
-            return _nothing_yet(memory, machine=args.json)
-        health, watched = memory.health(), memory.watched()
-        counts = memory.store.state.counts()
-        zone = memory.settings.zone
-        since = output.moment(health.since_ms, zone) if health.since_ms else None
-        last = output.moment(health.last_ms, zone) if health.last_ms else None
-        if args.json:
-            output.as_json(
-                {"ok": health.ok, "state": health.state, "sentence": health.sentence, "since": since,
-                 "last_record": last,
-                 "pending_bytes": watched.pending, "lacks": list(health.lacks), "counts": counts,
-                 "note_model": _note_model(memory), "notes": _troubles(memory)}
-            )  # fmt: skip
-        else:
-            parts = [
-                health.sentence,
-                f"since {since}" if since else "",
-                f"last record {last}" if last else "",
-                f"{watched.pending:,} bytes behind",
-            ]
-            output.data(" ".join([parts[0], "; ".join(part for part in parts[1:] if part)]))
-            for lack in health.lacks:
-                output.data(f"  cannot see {lack}")
-            if model := _note_model(memory):
-                output.data(f"  {model}")
-            for trouble in _troubles(memory):
-                output.data(f"  {_note_line(trouble)}")
-            for name in ("rejected", "duplicate"):
-                if counts.get(name):
-                    output.data(
-                        f"  {counts[name]:,} {name}"
-                        + (" (kept in quarantine)" if name == "rejected" else " records (counted once)")
-                    )
-    return 0 if health.ok else CheckFailed.exit_status
+        told = standing.told(memory)
+    if args.json:
+        output.as_json(told)
+    else:
+        for line in _standing_lines(told):
+            output.data(line)
+    return 0 if told["ok"] else CheckFailed.exit_status
 
 
-def _note_model(memory: Memory) -> str | None:
-    """Return what became of the last note that a model was to word, and what it cost; None where none is wanted."""
-    if memory.settings.note_model == "off":
-        return None
-    from limpet.note import drafting  # noqa: PLC0415 - only where a model is wanted is there anything to load
-
-    report = drafting.report(memory.settings)
-    return report.sentence if report is not None else None
-
-
-def _troubles(memory: Memory) -> list[dict[str, Any]]:
-    """Return each note that could not be written, or that somebody should look at, and why; oldest day first."""
-    return [
-        {
-            "day": day.isoformat(),
-            "agent": agent,
-            "failed": one.failed,
-            "why": one.why,
-            "since": output.moment(one.since_ms, memory.settings.zone),
-        }
-        for (day, agent), one in sorted(Diary.read(memory.settings.home).troubles.items())
+def _standing_lines(told: Mapping[str, Any]) -> Iterator[str]:
+    parts = [
+        f"since {output.moment_said(told['since'])}" if told.get("since") else "",
+        f"last record {output.moment_said(told['last_record'])}" if told.get("last_record") else "",
+        f"{told['pending_bytes']:,} bytes behind" if "counts" in told else "",
     ]
+    yield " ".join(filter(None, [told["sentence"], "; ".join(part for part in parts if part)]))
+    for lack in told["lacks"]:
+        yield f"  cannot see {lack}"
+    if told.get("note_model"):
+        yield f"  {told['note_model']}"
+    if told.get("push"):
+        yield f"  {text.clean(told['push'])}"
+    for machine in told.get("machines", ()):
+        yield f"  {machine['machine']:<24} {machine['records']:>12,} records  {text.clean(machine['state'])}"
+    for trouble in told.get("notes", ()):
+        yield f"  {_note_line(trouble)}"
+    for name, what in (
+        ("rejected", "rejected (kept in quarantine)"),
+        ("duplicate", "duplicate records (counted once)"),
+    ):
+        if n := told.get("counts", {}).get(name):
+            yield f"  {n:,} {what}"
 
 
 def _note_line(trouble: Mapping[str, Any]) -> str:
     which = f"note of {trouble['day']} ({trouble['agent']})"
-    state = f"cannot be written since {trouble['since']}" if trouble["failed"] else "was written, but"
+    state = (
+        f"cannot be written since {output.moment_said(trouble['since'])}" if trouble["failed"] else "was written, but"
+    )
     return text.clean(f"{which} {state}: {trouble['why']}", newlines=False)
-
-
-def _nothing_yet(memory: Memory, *, machine: bool) -> int:
-    """Say that there is no memory, which is no fault where nobody has set Limpet up."""
-    sentence = f"There is no memory at {memory.settings.db} yet, and nothing is set up (limpet setup openclaw)."
-    if machine:
-        output.as_json({"ok": True, "state": "not set up", "sentence": sentence, "pending_bytes": 0, "lacks": []})
-    else:
-        output.data(sentence)
-    return 0
 
 
 def doctor(args: argparse.Namespace) -> int:
@@ -113,7 +78,7 @@ def doctor(args: argparse.Namespace) -> int:
             for ok, what, found in steps:
                 output.data(f"{'ok    ' if ok else 'BROKEN'}  {what:<12} {found}")
             for name, origin in memory.settings.origins.items():
-                value = getattr(memory.settings, name)
+                value = address.shown(str(getattr(memory.settings, name)))
                 output.data(f"setting {name:<18} {value}  ({origin.kind}{' ' + origin.name if origin.name else ''})")
     return CheckFailed.exit_status if broken else 0
 
@@ -175,7 +140,7 @@ def _notes(memory: Memory) -> Iterator[tuple[bool, str, str]]:
         when = f"; the last one, of {last[0]}, at {output.moment(last[2], memory.settings.zone)}" if last else ""
         there = "" if place.path.is_dir() else "; there is no such folder yet"
         yield True, "notes", f"of {agent} go to {place.path / 'memory'} ({place.why}){there}{when}"
-    for trouble in _troubles(memory):
+    for trouble in standing.troubles(memory):
         yield not trouble["failed"], "note", _note_line(trouble)
     if job := cron.job_of(memory.settings.state):
         yield True, "cron", f"OpenClaw's cron starts the notes, too (job {job})"

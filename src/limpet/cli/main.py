@@ -127,6 +127,17 @@ def _restore(p: argparse.ArgumentParser) -> None:
     p.add_argument("--replace", action="store_true", help="move the memory that is there aside")
 
 
+def _open(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--no-browser", action="store_true", help="only print the link")
+
+
+def _mcp(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--agent", default="", metavar="A", help="show only what belongs to this agent (default: everything)"
+    )
+    p.add_argument("--tz", metavar="ZONE", help="the time zone, for example Europe/Berlin")
+
+
 def _setup(p: argparse.ArgumentParser) -> None:
     p.add_argument("runtime", choices=["openclaw"], help="the runtime: the only one so far")
     p.add_argument("--yes", action="store_true", help="do not ask (without a terminal nobody is asked)")
@@ -147,8 +158,15 @@ def _demo(p: argparse.ArgumentParser) -> None:
     p.add_argument("--keep", metavar="FOLDER", help="leave the demo's memory in this folder")
 
 
+def _push(p: argparse.ArgumentParser) -> None:
+    p.add_argument("url", nargs="?", default="", metavar="URL", help="the fleet (default: `push` in config.toml)")
+    p.add_argument("--as", dest="name", metavar="NAME", help="the name of this machine in the fleet")
+    p.add_argument("--prepare", action="store_true", help="make the fleet's schema, as its owner; nothing is pushed")
+
+
 COMMANDS: dict[str, Command] = {
     "run": Command("run:run", "the sidecar in the foreground", "limpet run", _run),
+    "open": Command("open:open_", "the page in a browser, on this machine only", "limpet open --no-browser", _open),
     "setup": Command(
         "record:setup",
         "install the plugin into OpenClaw and configure it",
@@ -198,6 +216,9 @@ COMMANDS: dict[str, Command] = {
         _export,
         True,
     ),
+    "mcp": Command(
+        "mcp:mcp", "the same questions as MCP tools on standard input and output", "limpet mcp --agent main", _mcp
+    ),
     "status": Command(
         "keep:status",
         "is it recording, since when, how far behind, what can it not see",
@@ -229,6 +250,12 @@ COMMANDS: dict[str, Command] = {
         _restore,
     ),
     "rebuild": Command("keep:rebuild", "make the events and the text index again from the ledger", "limpet rebuild"),
+    "push": Command(
+        "fleet:push",
+        "bring to a fleet's PostgreSQL all that it lacks of this memory",
+        "limpet push postgresql://web1@db.example.org/limpet",
+        _push,
+    ),
     "drain": Command("keep:drain", "take in what is pending", "limpet drain"),
 }
 
@@ -243,7 +270,7 @@ def parser() -> argparse.ArgumentParser:
             name, help=command.help, description=f"{command.help[:1].upper()}{command.help[1:]}.", allow_abbrev=False,
             epilog=f"example:\n  {command.examples}", formatter_class=argparse.RawDescriptionHelpFormatter,
         )  # fmt: skip
-        p.add_argument("--db", metavar="PATH", help="another database")
+        p.add_argument("--db", metavar="PATH|URL", help="another database, or a fleet's postgresql:// address")
         p.add_argument("--json", action="store_true", help="as JSON")
         if command.knows_time:
             p.add_argument("--tz", metavar="ZONE", help="the time zone, for example Europe/Berlin")

@@ -6,15 +6,14 @@ import csv
 import json
 import shutil
 import sys
-import traceback
 from typing import TYPE_CHECKING, Any
 
-from limpet import days, settings, text, wire
-from limpet.errors import LimpetError
+from limpet import days, faults, settings, text, wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from limpet.errors import LimpetError
     from limpet.model import Answer, Event, Record
 
 COLOURS = {
@@ -44,6 +43,11 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
+def flush() -> None:
+    """Let whoever reads along have what was written."""
+    sys.stdout.flush()
+
+
 def as_json(value: Any) -> None:
     """Write a value as JSON."""
     print(json.dumps(value, ensure_ascii=False, allow_nan=False))
@@ -61,15 +65,7 @@ def error(problem: LimpetError, *, machine: bool) -> None:
 
 def fault(problem: Exception, *, machine: bool) -> None:
     """Tell of a fault of ours in one sentence; how it came about goes to a log, for whoever mends it."""
-    log = settings.load().home / "faults.log"
-    try:
-        with log.open("a", encoding="utf-8", errors="backslashreplace") as file:
-            file.writelines(traceback.format_exception(problem))
-        log.chmod(0o600)
-        where = f"Please report it with the end of {log}."
-    except OSError:
-        where = "".join(traceback.format_exception(problem))
-    error(LimpetError(f"Limpet made a mistake ({type(problem).__name__}: {problem}).", where), machine=machine)
+    error(faults.kept(settings.load().home, problem), machine=machine)
 
 
 class Progress:
@@ -133,6 +129,8 @@ def bounds(found: Answer) -> None:
         say(f"  {gap.source}, {moment(gap.from_ms, found.query.zone)} to {until}: {text.one_line(gap.why, 200)}")
     if coverage.pending:
         say(f"  {coverage.pending:,} bytes still wait in the spool")
+    if coverage.warning:
+        say(f"  NOW: {text.one_line(coverage.warning, 400)}")
 
 
 def rows(found: Answer) -> None:
@@ -180,7 +178,11 @@ def line(event: Event, zone: str, width: int, *, agent: bool = True) -> str:
 
 def moment(at_ms: int, zone: str) -> str:
     """Return a time for people: local, with its offset."""
-    shown = days.show(at_ms, zone)
+    return moment_said(days.show(at_ms, zone))
+
+
+def moment_said(shown: str) -> str:
+    """Return for people what JSON says of a time."""
     return f"{shown[:10]} {shown[11:19]}{shown[23:]}"
 
 

@@ -11,16 +11,16 @@ from limpet.store.sql import queries
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    import apsw
+    from limpet.store.port import Connection
 
 
 class Bodies:
     """The body table of one database."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: Connection, dialect: str = "sqlite") -> None:
         """Use this connection; writes happen inside the caller's transaction."""
         self._connection = connection
-        self._sql = queries("sqlite")
+        self._sql = queries(dialect)
 
     def keep(self, digest: bytes, text: bytes) -> None:
         """Keep a large text, or count one more record that holds it."""
@@ -46,8 +46,13 @@ class Bodies:
     def checked(self) -> Iterator[tuple[bytes, str, int]]:
         """Yield, of every large text, the hash that it is kept under, the one that it has (hex), and its count."""
         for digest, refs, codec, stored in self._connection.execute(self._sql["bodies"]):
-            try:
-                found = hashlib.sha256(packing.decompress(codec, bytes(stored))).hexdigest()
-            except ValueError as error:
-                found = f"unreadable: {error}"
-            yield bytes(digest), found, int(refs)
+            yield bytes(digest), kept_and_found(digest, codec, stored)[1], int(refs)
+
+
+def kept_and_found(digest: bytes, codec: int, stored: bytes) -> tuple[str, str]:
+    """Return the hash that a large text is kept under and the one that it has, as hex."""
+    try:
+        found = hashlib.sha256(packing.decompress(codec, bytes(stored))).hexdigest()
+    except ValueError as error:
+        found = f"unreadable: {error}"
+    return bytes(digest).hex(), found

@@ -14,10 +14,9 @@ from limpet.store.sql import queries
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import apsw
-
     from limpet.model import Event
     from limpet.store.names import Names
+    from limpet.store.port import Connection
 
 TIE_BITS = 20
 """A position is the time in milliseconds and, in this many low bits, a tie-break in order of arrival."""
@@ -38,11 +37,11 @@ def key_hash(key: str) -> int:
 class EventTable:
     """The event, sighting, event_key and stale tables of one database."""
 
-    def __init__(self, connection: apsw.Connection, names: Names) -> None:
+    def __init__(self, connection: Connection, names: Names, dialect: str = "sqlite") -> None:
         """Use this connection; writes happen inside the caller's transaction."""
         self._connection = connection
         self._names = names
-        self._sql = queries("sqlite")
+        self._sql = queries(dialect)
 
     def with_keys(self, keys: Iterable[str]) -> set[int]:
         """Return the ids of events that have one of these keys."""

@@ -5,40 +5,67 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from limpet.model import Event
+from limpet.model import OWN, Event
 from limpet.store.sql import queries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    import apsw
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from limpet.model import Query
+    from limpet.store.port import Connection, Hits
 
 FILTERS = frozenset({"type", "status", "tool", "agent", "session", "run", "call", "actor", "trust", "label", "source"})
 """The filters that are a list of names; `is:error` is one of its own."""
 
-NOISE = ("own", "internal")
+NOISE = (OWN, "internal")
 """Labels that no answer shows unless it is asked for them: Limpet's own calls and the gateway's internal runs."""
 
 
-class Hits(NamedTuple):
+RECENT = 5_000
+"""So many of the newest records, or events, are looked at for how things stand now."""
+
+LAST_CALLS = 50
+
+
+class Positions(NamedTuple):
     """What the full-text index leaves: only these positions (None: all), and none of those."""
 
     among: Sequence[int] | None = None
     outside: Sequence[int] = ()
 
+    def parts(self, sql: Mapping[str, str], given: dict[str, object]) -> Iterator[str]:
+        """Yield the pieces of a WHERE clause that say so."""
+        if self.among is not None:
+            given["positions"] = json.dumps(list(self.among))
+            yield sql["where.positions"]
+        if self.outside:
+            given["outside"] = json.dumps(list(self.outside))
+            yield sql["where.outside"]
 
-EVERY = Hits()
+
+EVERY = Positions()
+
+
+class Line(NamedTuple):
+    """An event in a list of many: where it stands, and as much of it as a look over all of them needs."""
+
+    position: int
+    id: int
+    type: str
+    status: str
+    run: str
+    session_key: str
+    duration_ms: int | None
+    at_ms: int
 
 
 class Finder:
     """The reading verbs on events of one database."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        """Use this connection."""
+    def __init__(self, connection: Connection, dialect: str = "sqlite") -> None:
+        """Use this connection and the queries of its dialect."""
         self._connection = connection
-        self._sql = queries("sqlite")
+        self._sql = queries(dialect)
 
     def count(self, query: Query, hits: Hits = EVERY) -> int:
         """Return the exact number of events that match; `hits` is what the full-text index leaves."""
@@ -48,12 +75,30 @@ class Finder:
     def page(self, query: Query, hits: Hits = EVERY) -> list[Event]:
         """Return the part of the matches that the query's sort, limit and offset name."""
         where, given = self._where(query, hits)
-        order = self._sql[f"order.{query.sort}"]
-        text = self._sql["matching"] + where + order + self._sql["page"]
+        text = self._sql["matching"] + where + self._sql[f"order.{query.sort}"] + self._sql["page"]
         given = {**given, "limit": query.limit, "offset": query.offset}
-        found = [row[0] for row in self._connection.execute(text, given)]
-        by_position = dict(self._rows(found))
-        return [by_position[pos] for pos in found]
+        return self.at([row[0] for row in self._connection.execute(text, given)])
+
+    def at(self, positions: Sequence[int]) -> list[Event]:
+        """Return the events that stand at these positions, in this order."""
+        by_position = dict(self._rows(positions))
+        return [by_position[pos] for pos in positions if pos in by_position]
+
+    def outline(self, query: Query) -> list[Line]:
+        """Return the matches that `page` would, as lines: a session of many thousand events in a moment."""
+        where, given = self._where(query, EVERY)
+        text = self._sql["outline"] + where + self._sql[f"order.{query.sort}"] + self._sql["page"]
+        given = {**given, "limit": query.limit, "offset": query.offset}
+        rows = self._connection.execute(text, given)
+        return [
+            Line(pos, number, kind, status or "", run or "", key or "", took, at_ms)
+            for pos, number, kind, status, run, key, took, at_ms in rows
+        ]
+
+    def news(self, first: int, most: int) -> list[Event]:
+        """Return the newest events, at most so many, of which records from this place on tell; newest first."""
+        rows = self._connection.execute(self._sql["news"], {"first": first, "most": most})
+        return self.at([row[0] for row in rows])
 
     def groups(self, query: Query, hits: Hits = EVERY) -> list[tuple[str, int]]:
         """Return how many matches there are by `query.by` (type, status, tool, agent, session), most first."""
@@ -99,6 +144,29 @@ class Finder:
         arrived, count, number = self._connection.execute(self._sql["last_record"]).get
         return arrived, count, number or 0
 
+    def last_of(self, source: str) -> int | None:
+        """Return when the newest record of a source arrived; None where it is not among the newest of all."""
+        row = self._connection.execute(self._sql["last_of_source"], {"source": source, "among": RECENT}).fetchone()
+        return row[0] if row else None
+
+    def unseen_by(self, witness: str, since_ms: int, until_ms: int) -> tuple[int, int | None]:
+        """Return how many calls and messages, and from when on, a witness missed that told of their agent before.
+
+        Only those since then, and only what arrived until `until_ms`.
+        """
+        given = {"witness": witness, "since": since_ms, "until": until_ms, "among": RECENT}
+        count, first_ms = self._connection.execute(self._sql["unseen_by"], given).get
+        return count, first_ms
+
+    def seen_by_both(self, one: str, other: str, since_ms: int, until_ms: int) -> bool:
+        """Whether two witnesses tell of the same event in this span."""
+        given = {"one": one, "other": other, "since": since_ms, "until": until_ms}
+        return bool(self._connection.execute(self._sql["seen_by_both"], given).get)
+
+    def last_calls(self, since_ms: int) -> list[tuple[str, int]]:
+        """Return (status, time) of the newest tool calls that are not under way, newest first."""
+        return list(self._connection.execute(self._sql["last_calls"], {"since": since_ms, "among": LAST_CALLS}))
+
     def next_session(self, event: Event) -> tuple[int, str] | None:
         """Return when, and which, other session went on under the same key after this event."""
         given = {"key": event.session_key, "session": event.session, "pos": event.at_ms << 20}
@@ -143,21 +211,18 @@ class Finder:
         return (" WHERE " + " AND ".join(parts) if parts else ""), given
 
     def _parts(self, query: Query, hits: Hits, given: dict[str, object]) -> Iterator[str]:
+        if "where.always" in self._sql:  # what holds for every event of this store: whose it is
+            yield self._sql["where.always"]
         if query.since_ms is not None:
             given["since"] = query.since_ms
             yield self._sql["where.since"]
         if query.until_ms is not None:
             given["until"] = query.until_ms
             yield self._sql["where.until"]
-        if hits.among is not None:
-            given["positions"] = json.dumps(list(hits.among))
-            yield self._sql["where.positions"]
-        if hits.outside:
-            given["outside"] = json.dumps(list(hits.outside))
-            yield self._sql["where.outside"]
+        yield from hits.parts(self._sql, given)
         for number, (name, values, negated) in enumerate(query.filters):
             part = self._filter(name, f"{name}{number}", values, given)
-            yield f"NOT coalesce({part}, 0)" if negated else part
+            yield f"NOT coalesce({part}, false)" if negated else part
         if not query.noise and not any(name == "label" for name, _, _ in query.filters):
             part = self._filter("label", "noise", NOISE, given)
             yield f"NOT {part}"

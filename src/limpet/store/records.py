@@ -14,10 +14,9 @@ from limpet.store.sql import queries
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    import apsw
-
     from limpet.model import Json
     from limpet.store.names import Names
+    from limpet.store.port import Connection, Ledger
 
 
 class Stored(NamedTuple):
@@ -37,12 +36,12 @@ class Stored(NamedTuple):
 class Records:
     """The record, content and body tables of one database."""
 
-    def __init__(self, connection: apsw.Connection, names: Names) -> None:
+    def __init__(self, connection: Connection, names: Names, dialect: str = "sqlite") -> None:
         """Use this connection; writes happen inside the caller's transaction."""
         self._connection = connection
         self._names = names
-        self._sql = queries("sqlite")
-        self.bodies = Bodies(connection)
+        self._sql = queries(dialect)
+        self.texts = Bodies(connection, dialect)
 
     def head(self) -> tuple[int, bytes]:
         """Return the newest record's number and hash; (0, GENESIS) for an empty ledger."""
@@ -76,7 +75,7 @@ class Records:
             )  # fmt: skip
             contents.append((no, *packing.compress(content)))
             for digest, text in bodies.items():
-                self.bodies.keep(digest, text)
+                self.texts.keep(digest, text)
             numbered.append(record)
         self._connection.executemany(self._sql["add_record"], rows)
         self._connection.executemany(self._sql["add_content"], contents)
@@ -113,7 +112,7 @@ class Records:
         lost: list[str] = []
 
         def text_of(digest: bytes) -> str | None:
-            text = self.bodies.text(digest)
+            text = self.texts.text(digest)
             if text is None:
                 lost.append(digest.hex()[:16])
             return text
@@ -126,7 +125,7 @@ class Records:
         return content, value, f"has lost the text {', '.join(lost)}" if lost else ""
 
 
-def pages(records: Records, size: int = 1000) -> Iterator[list[Stored]]:
+def pages(records: Ledger, size: int = 1000) -> Iterator[list[Stored]]:
     """Yield the whole ledger, oldest first, in pages."""
     no = 0
     while page := records.after(no, size):

@@ -11,15 +11,16 @@ from limpet.errors import Unavailable
 from limpet.store import opening
 from limpet.store.custody import Custody
 from limpet.store.events import EventTable
-from limpet.store.finding import Finder
+from limpet.store.finding import Finder, Positions
 from limpet.store.names import Names
+from limpet.store.outbox import Outbox
 from limpet.store.records import Records
 from limpet.store.search import SearchIndex, path_of
 from limpet.store.sql import queries
 from limpet.store.state import State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 INDEX_BATCH = 1000
@@ -48,6 +49,7 @@ class SqliteStore:
         self.state = State(self.connection, self._names)
         self.find = Finder(self.connection)
         self.custody = Custody(self.connection, self._names)
+        self.outbox = Outbox(self.connection)
 
     def close(self) -> None:
         """Close both files."""
@@ -139,6 +141,13 @@ class SqliteStore:
             if self._index.is_new:
                 self.events.mark_all_stale()
         return self._index
+
+    def hits(self, wanted: Sequence[str] | None, unwanted: Sequence[str], since: int, until: int) -> Positions:
+        """Return the positions that full text leaves; see the port. Raises Unavailable."""
+        among = None
+        if wanted is not None:
+            among = self.matches(" AND ".join(wanted), since, until) if wanted else []
+        return Positions(among, self.matches(" OR ".join(unwanted), since, until) if unwanted else ())
 
     def matches(self, expression: str, since: int, until: int) -> list[int]:
         """Return the positions whose text matches, newest first, in [since, until); raises Unavailable."""

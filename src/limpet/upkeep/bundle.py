@@ -57,7 +57,7 @@ def write(memory: Memory, path: Path, progress: Callable[[int], None], *, parque
     try:
         shutil.rmtree(half, ignore_errors=True)
         half.mkdir(parents=True)
-        with memory.store.snapshot():
+        with memory.local().snapshot():
             manifest = _Writing(memory, half, progress).write(parquet=parquet)
         half.rename(target)
     except OSError as error:
@@ -77,7 +77,7 @@ class _Writing:
     """The files of one bundle."""
 
     def __init__(self, memory: Memory, folder: Path, progress: Callable[[int], None]) -> None:
-        self._store = memory.store
+        self._store = memory.local()
         self._zone = memory.settings.zone
         self._folder = folder
         self._progress = progress
@@ -116,8 +116,8 @@ class _Writing:
             self._progress(page[-1].record.no)
 
     def _texts(self) -> Iterator[dict[str, Any]]:
-        for digest, _, _ in self._store.records.bodies.checked():
-            text = self._store.records.bodies.text(digest)
+        for digest, _, _ in self._store.records.texts.checked():
+            text = self._store.records.texts.text(digest)
             if text is not None:
                 yield {"sha256": digest.hex(), "text": text}
 

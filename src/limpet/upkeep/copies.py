@@ -47,7 +47,7 @@ def known_copies(memory: Memory) -> Iterator[Path]:
     db = memory.settings.db
     yield from sorted(db.parent.glob(f"{db.name}.before-limpet-*"))
     yield from sorted(db.parent.glob(f"{db.name}{ASIDE}*"))
-    for seal in memory.store.custody.seals():
+    for seal in memory.local().custody.seals():
         if seal.what == BACKUP and Path(seal.place).is_file():
             yield Path(seal.place)
 
@@ -130,7 +130,7 @@ def _write_copy(memory: Memory, half: Path) -> None:
     try:
         half.parent.mkdir(parents=True, exist_ok=True)
         half.unlink(missing_ok=True)  # somebody was killed while writing it
-        memory.store.copy_to(half)
+        memory.local().copy_to(half)
         _sync(half)
     except OSError as error:
         raise Unavailable(

@@ -55,7 +55,7 @@ def finish(memory: Memory, progress: Callable[[int], None] = lambda _: None) -> 
 
 def is_unfinished(memory: Memory) -> bool:
     """Whether a job was begun and not finished."""
-    return Job.read(memory.store) is not None
+    return Job.read(memory.local()) is not None
 
 
 def _clean_files(memory: Memory, recording: Recording, job: Job) -> int:

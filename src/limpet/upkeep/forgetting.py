@@ -67,10 +67,10 @@ class Plan:
 
 def plan(memory: Memory, question: str, now_ms: int, progress: Callable[[int], None] = lambda _: None) -> Plan:
     """Return what forgetting the answer of a question would erase. Raises NotUnderstood, and BadInput for no filter."""
-    query = memory.query(question, now_ms)
+    query = memory.understood(question, now_ms)
     if query.by or query.count:
         raise BadInput("That question counts; to forget, name the events themselves.", "limpet forget session:s-1")
-    with memory.store.snapshot():
+    with memory.local().snapshot():
         return _Planning(memory, replace(query, noise=True), now_ms).plan(progress)
 
 
@@ -97,7 +97,7 @@ class _Planning:
 
     def __init__(self, memory: Memory, query: Query, now_ms: int) -> None:
         self._memory = memory
-        self._store = memory.store
+        self._store = memory.local()
         self._query = query
         self._now_ms = now_ms
         self._made = Interpretation(self._store)

@@ -24,9 +24,11 @@ BACKUP = "backup"
 
 def known_seals(memory: Memory) -> Iterator[Sealed]:
     """Yield the seals of the agents' daily notes, and those of backups that lie where they were made."""
+    if memory.settings.fleet:
+        return  # its machines hold their own ledgers against these
     known = Workspaces(memory.settings)
     yield from seals.seals_in(known.of(agent).path for agent in sorted(memory.note_agents()))
-    for seal in memory.store.custody.seals():
+    for seal in memory.local().custody.seals():
         if seal.what == BACKUP and Path(seal.place).is_file():
             yield Sealed(seal.no, seal.hash, f"the list of backups ({seal.place})")
             yield from _of_backup(Path(seal.place))

@@ -17,7 +17,7 @@ from limpet.runtimes.openclaw.plan import Change, Plan, apply, content
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Plan", "apply", "is_installed", "plan_removal", "plan_setup", "plugin_folder"]
+__all__ = ["Plan", "apply", "fault", "is_installed", "plan_removal", "plan_setup", "plugin_folder"]
 
 ID = "limpet"
 BACKUP = ".limpet-backup"
@@ -57,6 +57,26 @@ def is_installed(state: Path) -> bool:
     if not isinstance(entry, dict) or not isinstance(paths, list) or _refusal(plugins):
         return False
     return entry.get("enabled") is True and any(map(_is_ours, paths))
+
+
+def fault(state: Path) -> str:
+    """Return why OpenClaw does not load a plugin that was once set up; "" where it does, or none was.
+
+    That one was set up, its entry says, or the copy that `plan_setup` keeps: `plan_removal` takes both away.
+    """
+    path = state / "openclaw.json"
+    try:
+        now = Configuration(path)
+        entry, plugins, paths = now.effective(ENTRY), now.effective(("plugins",)), now.effective(PATHS)
+    except BadInput as error:
+        return error.message.removesuffix(".") if _backup(path).exists() else ""
+    if not isinstance(entry, dict):
+        return f"its entry is gone from {path}" if _backup(path).exists() else ""
+    if entry.get("enabled") is not True:
+        return "plugins.entries.limpet.enabled is not true"
+    if not isinstance(paths, list) or not any(map(_is_ours, paths)):
+        return "plugins.load.paths does not name its folder"
+    return _refusal(plugins) or _unlisted(plugins)
 
 
 def plan_setup(state: Path, plugin_dir: Path, command: Sequence[str] | None, home: Path | None = None) -> Plan:
@@ -184,6 +204,11 @@ def _refusal(plugins: Any) -> str:
         return "plugins.enabled is false"
     denied = plugins.get("deny")
     return "plugins.deny names limpet" if isinstance(denied, list) and ID in denied else ""
+
+
+def _unlisted(plugins: Any) -> str:
+    allowed = plugins.get("allow") if isinstance(plugins, dict) else None
+    return "plugins.allow does not name limpet" if isinstance(allowed, list) and allowed and ID not in allowed else ""
 
 
 def _is_ours(path: Any) -> bool:

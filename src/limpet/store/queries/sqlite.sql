@@ -119,6 +119,29 @@ INSERT INTO watch (source, since_ms, good_ms, failed_ms, why) VALUES (:source, :
 ON CONFLICT (source) DO UPDATE SET failed_ms = coalesce(failed_ms, excluded.failed_ms), why = excluded.why
 -- name: watches
 SELECT source, since_ms, good_ms, failed_ms, why FROM watch ORDER BY source
+-- name: last_of_source
+SELECT arrived_ms FROM record WHERE no > (SELECT max(no) FROM record) - :among
+  AND source = (SELECT id FROM name WHERE value = :source) ORDER BY no DESC LIMIT 1
+-- name: last_beat
+SELECT r.no, s.first_ms FROM record r JOIN stream s ON s.id = r.stream
+WHERE r.no > (SELECT max(no) FROM record) - :among
+  AND r.kind IN (SELECT id FROM name WHERE value IN ('limpet_start', 'limpet_beat')) ORDER BY r.no DESC LIMIT 1
+-- name: unseen_by
+WITH recent AS (
+  SELECT e.pos, e.arrived_ms, e.agent, instr(',' || s.value || ',', ',' || :witness || ',') > 0 AS seen
+  FROM event e JOIN name s ON s.id = e.sources
+  WHERE e.pos >= :since << 20 AND e.type IN (SELECT id FROM name WHERE value IN ('tool_call', 'message'))
+    AND instr(s.value, 'openclaw.') AND NOT coalesce(e.label IN (SELECT id FROM name WHERE value IN ('own', 'internal')), 0)
+  ORDER BY e.pos DESC LIMIT :among)
+SELECT count(*), min(pos) >> 20 FROM recent r
+WHERE NOT seen AND arrived_ms <= :until AND pos > (SELECT max(pos) FROM recent b WHERE b.seen AND b.agent IS r.agent) + (2000 << 20)
+-- name: seen_by_both
+SELECT count(*) FROM (SELECT 1 FROM event e JOIN name s ON s.id = e.sources WHERE e.pos BETWEEN :since << 20 AND :until << 20
+  AND instr(s.value, :one) AND instr(s.value, :other) LIMIT 1)
+-- name: last_calls
+SELECT status.value, e.pos >> 20 FROM event e JOIN name status ON status.id = e.status
+WHERE e.type = (SELECT id FROM name WHERE value = 'tool_call') AND e.pos >= :since << 20 AND status.value <> 'started'
+ORDER BY e.pos DESC LIMIT :among
 -- name: meta
 SELECT value FROM meta WHERE name = ?
 -- name: put_meta
@@ -132,6 +155,15 @@ SELECT id, at_ms, arrived_ms, event_type, status, agent, session_id, session_key
 SELECT count(*) FROM event e
 -- name: matching
 SELECT e.pos FROM event e
+-- name: outline
+SELECT e.pos, e.id, type.value, status.value, run.value, key.value, e.duration_ms, e.pos >> 20 FROM event e
+JOIN name type ON type.id = e.type LEFT JOIN name status ON status.id = e.status LEFT JOIN name run ON run.id = e.run
+LEFT JOIN name key ON key.id = e.session_key
+-- name: news
+SELECT e.pos FROM event e LEFT JOIN name label ON label.id = e.label
+WHERE e.id IN (SELECT id FROM event WHERE id >= :first UNION SELECT event FROM sighting WHERE place >= :first)
+  AND coalesce(label.value, '') NOT IN ('own', 'internal')
+ORDER BY e.pos DESC LIMIT :most
 -- name: of_positions
  WHERE pos IN (SELECT value FROM json_each(:positions))
 -- name: where.since
@@ -343,3 +375,44 @@ SELECT place FROM audit WHERE run IN (SELECT id FROM name WHERE value IN (SELECT
   AND action LIKE 'agent.run%'
 -- name: copy_to
 VACUUM INTO ?
+-- name: fleet
+SELECT id, machine, sent, head FROM fleet
+-- name: leave_fleet
+DELETE FROM fleet
+-- name: join_fleet
+INSERT INTO fleet (id, machine, sent, head) VALUES (?, ?, ?, 0)
+-- name: mark_nothing
+DELETE FROM outbox WHERE kind <> 'body'
+-- name: mark_bodies
+INSERT OR REPLACE INTO outbox (kind, key) SELECT kind, key FROM outbox WHERE kind = 'body'
+-- name: mark_events
+INSERT INTO outbox (kind, key) SELECT 'event', id FROM event ORDER BY pos
+-- name: mark_streams
+INSERT INTO outbox (kind, key) SELECT 'stream', id FROM stream
+-- name: mark_contents
+INSERT INTO outbox (kind, key)
+SELECT 'content', r.no FROM record r LEFT JOIN content c ON c.no = r.no WHERE c.no IS NULL OR r.leaf IS NOT NULL ORDER BY r.no
+-- name: outbox
+SELECT no, kind, key FROM outbox WHERE no > ? ORDER BY no LIMIT ?
+-- name: outbox_done
+DELETE FROM outbox WHERE no <= ?
+-- name: outbox_from
+INSERT INTO outbox (no, kind, key) SELECT ?, 'event', 0 WHERE ? > (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'outbox')
+-- name: fleet_has
+UPDATE fleet SET sent = ?, head = ?
+-- name: last_change
+SELECT max(seq) FROM sqlite_sequence WHERE name = 'outbox'
+-- name: count_outbox
+SELECT count(*) FROM outbox
+-- name: hash_of
+SELECT hash FROM record WHERE no = ?
+-- name: first_record
+SELECT min(no) FROM record
+-- name: told_events_by_id
+SELECT v.id, v.pos, v.arrived_ms, v.event_type, v.status, agent.value, v.session_id, v.session_key, v.run, v.call, v.tool, v.actor,
+  trust.value, v.label, v.duration_ms, v.summary, v.error, v.flags, v.sources, v.details, v.tags
+FROM events v JOIN event e ON e.pos = v.pos LEFT JOIN name agent ON agent.id = e.agent LEFT JOIN name trust ON trust.id = e.trust
+WHERE e.id IN (SELECT value FROM json_each(:ids))
+-- name: streams_by_id
+SELECT stream.value, source.value, s.records, s.low, s.high, s.first_ms, s.last_ms, s.ended
+FROM stream s JOIN name stream ON stream.id = s.id JOIN name source ON source.id = s.source WHERE s.id IN (SELECT value FROM json_each(:ids))

@@ -1,0 +1,24 @@
+"""A fault of ours: it goes to a log, for whoever mends it, and becomes one sentence. Not for users' errors."""
+
+from __future__ import annotations
+
+import traceback
+from typing import TYPE_CHECKING
+
+from limpet.errors import LimpetError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def kept(home: Path, problem: Exception) -> LimpetError:
+    """Write into `faults.log` in this home how the fault came about; return it as a sentence and a hint."""
+    log = home / "faults.log"
+    try:
+        with log.open("a", encoding="utf-8", errors="backslashreplace") as file:
+            file.writelines(traceback.format_exception(problem))
+        log.chmod(0o600)
+        where = f"Please report it with the end of {log}."
+    except OSError:
+        where = "".join(traceback.format_exception(problem))
+    return LimpetError(f"Limpet made a mistake ({type(problem).__name__}: {problem}).", where)

@@ -1,0 +1,78 @@
+"""How Limpet stands, as JSON: what `limpet status --json` and the page say. Not for judging it; see `coverage`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from limpet import clock, days, fleet, pushing
+from limpet.note.diary import Diary
+
+if TYPE_CHECKING:
+    from limpet.memory import Memory
+
+
+def told(memory: Memory) -> dict[str, Any]:
+    """Return whether it is recording, since when, how far behind, what it cannot see; the shape is a promise."""
+    if memory.settings.fleet:
+        return fleet.standing(memory.fleet(), memory.settings.zone, clock.now_ms())
+    if not memory.exists():
+        return nothing_yet(memory)
+    health, watched = memory.health(), memory.watched()
+    zone = memory.settings.zone
+    return {
+        "ok": health.ok,
+        "state": health.state,
+        "sentence": health.sentence,
+        "since": days.show(health.since_ms, zone) if health.since_ms else None,
+        "last_record": days.show(health.last_ms, zone) if health.last_ms else None,
+        "pending_bytes": watched.pending,
+        "lacks": list(health.lacks),
+        "counts": memory.store.state.counts(),
+        "note_model": note_model(memory),
+        "notes": troubles(memory),
+        "push": pushed(memory),
+    }
+
+
+def pushed(memory: Memory) -> str | None:
+    """Return how far a fleet has this memory, and what is in the way, in a sentence; None where it belongs to none."""
+    store, zone = memory.local(), memory.settings.zone
+    last = pushing.last_push(store)
+    if last.done_ms is None and last.failing_ms is None:
+        return None
+    records, changes = pushing.waiting(store)
+    when = f"last pushed {days.show(last.done_ms, zone)}" if last.done_ms else "never pushed"
+    since = f"; failing since {days.show(last.failing_ms, zone)}" if last.failing_ms else ""
+    return (
+        f"fleet: {when}; {records:,} records and {changes:,} changes wait{since}{f': {last.why}' if last.why else ''}"
+    )
+
+
+def nothing_yet(memory: Memory) -> dict[str, Any]:
+    """Say that there is no memory, which is no fault where nobody has set Limpet up."""
+    sentence = f"There is no memory at {memory.settings.db} yet, and nothing is set up (limpet setup openclaw)."
+    return {"ok": True, "state": "not set up", "sentence": sentence, "pending_bytes": 0, "lacks": []}
+
+
+def note_model(memory: Memory) -> str | None:
+    """Return what became of the last note that a model was to word, and what it cost; None where none is wanted."""
+    if memory.settings.note_model == "off":
+        return None
+    from limpet.note import drafting  # noqa: PLC0415 - only where a model is wanted is there anything to load
+
+    report = drafting.report(memory.settings)
+    return report.sentence if report is not None else None
+
+
+def troubles(memory: Memory) -> list[dict[str, Any]]:
+    """Return each note that could not be written, or that somebody should look at, and why; oldest day first."""
+    return [
+        {
+            "day": day.isoformat(),
+            "agent": agent,
+            "failed": one.failed,
+            "why": one.why,
+            "since": days.show(one.since_ms, memory.settings.zone),
+        }
+        for (day, agent), one in sorted(Diary.read(memory.settings.home).troubles.items())
+    ]

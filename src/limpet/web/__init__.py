@@ -1,0 +1,1 @@
+"""The web page and the HTTP API: a process of its own on loopback, only when asked for. It reads and never writes."""

@@ -1,0 +1,33 @@
+"""The templates: everything put into one is cleaned and escaped. Nothing that was recorded is ever markup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from limpet import text
+
+FOLDER = Path(__file__).parent
+STATIC = FOLDER / "static"
+
+
+def _cleaned(value: Any) -> Any:
+    """Return a text as it may be shown; markup, which only templates make, passes."""
+    return text.clean(value) if type(value) is str else value
+
+
+ENVIRONMENT = Environment(
+    loader=FileSystemLoader(FOLDER / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    finalize=_cleaned,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def page(name: str, **values: Any) -> str:
+    """Return the page that a template makes of these values."""
+    return ENVIRONMENT.get_template(name).render(values)
