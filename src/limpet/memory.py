@@ -26,10 +26,11 @@ from limpet.store.search import SearchIndex, path_of
 from limpet.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
     from typing import Self
 
+    from limpet.checking.chain import Sealed
     from limpet.model import Answer, Json, Record
     from limpet.note.nightly import Nightly
     from limpet.settings import Settings
@@ -336,13 +337,19 @@ class Memory:
                 pass
         return count
 
-    def verify(self, progress: Callable[[int], None]) -> Verdict:
-        """Check the ledger byte by byte, the texts stored apart, and that every part of every record is in an event."""
+    def verify(self, progress: Callable[[int], None], seals: Iterable[Sealed] = ()) -> Verdict:
+        """Check the ledger byte by byte, and the events, the index and OpenClaw's counts against it.
+
+        `seals` are copies of seals that were found elsewhere: in notes, in backups.
+        """
         if self.settings.fleet:
             with self.store.snapshot():
                 return fleet.verify(self._fleet, progress)
-        with self.local().snapshot():
-            return verification.verify(self.local(), progress)
+        store = self.local()
+        fault = store.index_fault()
+        with store.snapshot() if fault else store.snapshot_of_both():
+            found = verification.verify(store, progress, seals=seals, now_ms=clock.now_ms(), indexed=not fault)
+        return replace(found, faults=(*found.faults, fault)) if fault else found
 
     def check_index(self) -> None:
         """Let the full-text index check itself; raises Unavailable where it contradicts itself or cannot be opened."""

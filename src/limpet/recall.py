@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from limpet.store.port import Hits, Store
 
 FIRST, LAST = -(1 << 62), 1 << 62
+PAGE = 1000
 SPANS = ("hour", "day", "week", "month")
 
 
@@ -57,6 +58,15 @@ def _number(store: Store, query: Query, hits: Hits, shown: int) -> int:
         return shown
     count = store.find.count(query, hits)
     return min(count, query.take) if query.take else count
+
+
+def every(store: Store, query: Query) -> Iterator[Event]:
+    """Yield every event that a query asks for, oldest first, whatever it limits or groups."""
+    hits, query = _hits(store, query)
+    query = replace(query, sort="oldest", limit=PAGE, offset=0)
+    while events := store.find.page(query, hits):
+        yield from events
+        query = replace(query, offset=query.offset + PAGE)
 
 
 def _hits(store: Store, query: Query) -> tuple[Hits, Query]:

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from limpet import clock, door, pushing
+from limpet.erasing import Job
 from limpet.errors import LimpetError, Unavailable
 from limpet.memory import Memory
 from limpet.recording import Lock, Recording
 from limpet.store import opening
 from limpet.tools import Desk
+from limpet.upkeep import finishing
 from limpet.watch import Watch
 from limpet.web.starting import Page
 
@@ -113,6 +115,10 @@ class Sidecar:
 
     def _opened(self) -> Recording:
         recording = Recording.open(self._settings)
+        if Job.read(recording.store) is not None:
+            self._say("finishing what an earlier run began to erase")
+            with Memory(self._settings) as memory:
+                finishing.finish(memory)
         self._say(f"recording into {self._settings.db}")
         return recording
 

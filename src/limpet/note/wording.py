@@ -95,6 +95,11 @@ def body(plan: Plan, words: str = "") -> str:
     return head + "".join(f"{line}\n" for line in _fitting(plan, room)) + tail
 
 
+def nothing(plan: Plan) -> str:
+    """Return the body of a note whose events were all forgotten, or turned out to be another day's."""
+    return f"## {_title(plan)}\n\nLimpet knows nothing of this day any more.\n"
+
+
 def _fitting(plan: Plan, room: int) -> Sequence[str]:
     """Return the list's lines, without as many as it takes to fit into that many bytes."""
     kinds = [*([""] if plan.began_ms is not None else []), *(one.kind for one in plan.statements)]

@@ -83,6 +83,18 @@ def limpet_dropped(saying: Saying) -> Sequence[Fact]:
     ]  # fmt: skip
 
 
+def amendment(saying: Saying) -> Sequence[Fact]:
+    """Return the event that tells what Limpet did to its ledger; the records of one job are one event."""
+    event = saying.event
+    summary = _kept(name(event.get("summary"))) or saying.record.kind
+    return [
+        saying.fact(
+            "note", "whole", 0, f"amendment:{name(event.get('job')) or saying.record.id}", actor="user", trust="owner",
+            summary=summary, tags=[saying.record.kind.removeprefix("limpet_")], text=summary,
+        )
+    ]  # fmt: skip
+
+
 def _kept(summary: str) -> str:
     said = text.clean(summary)
     return said if len(said) <= SUMMARY_CHARS else said[: SUMMARY_CHARS - 1] + "…"
@@ -97,6 +109,10 @@ NATIVE: Mapping[str, Callable[[Saying], Sequence[Fact]]] = {
     "limpet_tool_call": limpet_tool_call,
     "script_row": script_row,
     "limpet_dropped": limpet_dropped,
+    "limpet_forget": amendment,
+    "limpet_prune": amendment,
+    "limpet_redact": amendment,
+    "limpet_restore": amendment,
     "limpet_start": _silent,
     "limpet_stop": _silent,
     "limpet_beat": _silent,
