@@ -164,10 +164,7 @@ class Memory:
 
     def every(self, query: Query, page: int = 1000) -> Iterator[Event]:
         """Yield every event that matches, oldest first."""
-        query = replace(query, sort="oldest", limit=page)
-        while events := self.store.find.page(query):
-            yield from events
-            query = replace(query, offset=query.offset + page)
+        yield from recall.every(self.store, replace(query, limit=page))
 
     def every_record(self) -> Iterator[Record]:
         """Yield the ledger's records that were not forgotten, oldest first."""

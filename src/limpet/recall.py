@@ -43,6 +43,20 @@ def answer(store: SqliteStore, query: Query, watched: coverage.Watched) -> Answe
     return Answer(query, count, events, groups, coverage.of(store, query, watched))
 
 
+def every(store: SqliteStore, query: Query) -> Iterator[Event]:
+    """Yield every match, oldest first, page by page of `query.limit`, in time that grows with the matches alone.
+
+    Each page begins in the last one's millisecond, behind what was seen of it.
+    """
+    query, seen = replace(query, sort="oldest"), 0
+    while events := store.find.page(replace(query, offset=seen)):
+        yield from events
+        last = events[-1].at_ms
+        here = sum(event.at_ms == last for event in events)
+        seen = seen + here if query.since_ms == last else here
+        query = replace(query, since_ms=last)
+
+
 def _hits(store: SqliteStore, query: Query) -> tuple[Hits, Query]:
     """Return what the full-text part of the query leaves, and the query with a note on words that hold no word."""
     if not query.words and not query.without:
