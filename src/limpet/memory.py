@@ -53,9 +53,10 @@ class Imported:
 class Memory:
     """One database, opened for reading; what is pending is taken in first, so answers are fresh."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Use these settings; `Memory.open()` settles them itself."""
+    def __init__(self, settings: Settings, drain_s: float = DRAIN_S) -> None:
+        """Use these settings, which `Memory.open()` settles; what is pending is taken in for at most `drain_s`."""
         self.settings = settings
+        self._drain_s = drain_s
         self._store: SqliteStore | None = None
 
     @classmethod
@@ -96,12 +97,12 @@ class Memory:
         """
         if not make and not self._is_wanted():
             return
-        answer = door.ask(self.settings.socket, {"op": "drain", "seconds": DRAIN_S}, DRAIN_S + 0.5)
+        answer = door.ask(self.settings.socket, {"op": "drain", "seconds": self._drain_s}, self._drain_s + 0.5)
         if answer is not None:
             return
         with contextlib.suppress(Unavailable), self._recording() as recording:
             if recording is not None:
-                recording.drain(DRAIN_S)
+                recording.drain(self._drain_s)
 
     def _is_wanted(self) -> bool:
         """Whether there is anything to take in or to look at."""
@@ -119,26 +120,38 @@ class Memory:
 
     def ask(self, question: str, now_ms: int | None = None, limit: int = 0, offset: int = 0) -> Answer:
         """Answer a question, in plain English or in filters. Raises NotUnderstood, with what would be understood."""
-        now = clock.now_ms() if now_ms is None else now_ms
-        names = {kind: frozenset(self.store.find.names(kind)) for kind in ("tool", "agent")}
-        query = parse(question, now, self.settings.zone, names)
+        query = self.understood(question, now_ms)
         return self.answer(replace(query, limit=limit or query.limit, offset=offset or query.offset))
+
+    def understood(self, question: str, now_ms: int | None = None, agent: str = "") -> Query:
+        """Return a question, understood; with `agent` by the names alone that its own events carry."""
+        now = clock.now_ms() if now_ms is None else now_ms
+        return parse(question, now, self.settings.zone, self._names(agent))
+
+    def _names(self, agent: str) -> dict[str, frozenset[str]]:
+        if not agent:
+            return {kind: frozenset(self.store.find.names(kind)) for kind in ("tool", "agent")}
+        own = Query(filters=(("agent", (agent,), False),), by="tool", noise=True)
+        return {"tool": frozenset(name for name, _ in self.store.find.groups(own) if name), "agent": frozenset({agent})}
 
     def recent(self, hours: float = 24, kind: str = "", limit: int = 50, now_ms: int | None = None) -> Answer:
         """Return the newest events of the last hours, of one type if given."""
+        return self.answer(replace(self.newest(hours, kind, now_ms), limit=limit))
+
+    def newest(self, hours: float = 24, kind: str = "", now_ms: int | None = None) -> Query:
+        """Return the question for the events of the last hours, of one type if given."""
         now = clock.now_ms() if now_ms is None else now_ms
         filters = (("type", (kind,), False),) if kind else ()
         understood = " ".join(
             filter(None, (f"type:{kind}" if kind else "", f"last {hours:g} hour{'' if hours == 1 else 's'}"))
         )
-        query = Query(
+        return Query(
             since_ms=now - round(hours * 3_600_000),
             until_ms=now + 1,
             zone=self.settings.zone,
             filters=filters,
-            limit=limit,
+            understood=understood,
         )
-        return self.answer(replace(query, understood=understood))
 
     def session(
         self, name: str, *, children: bool = False, limit: int = 10_000
@@ -276,7 +289,7 @@ class Memory:
     def _recording(self) -> Iterator[Recording | None]:
         self.close()
         lock = Lock(self.settings.lock)
-        if not _is_taken(lock, DRAIN_S):
+        if not _is_taken(lock, self._drain_s):
             yield None
             return
         try:

@@ -17,6 +17,7 @@ from limpet.errors import LimpetError, Unavailable
 from limpet.memory import Memory
 from limpet.recording import Lock, Recording
 from limpet.store import opening
+from limpet.tools import Desk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,6 +56,7 @@ class Sidecar:
         self._told_s = 0.0
         self._caught_up = threading.Event()
         self._note_complaint = ""
+        self._desk = Desk(settings)
 
     def run(self, *, until_eof: bool) -> bool:
         """Record until told to stop; return False at once where a sidecar is already running."""
@@ -162,7 +164,10 @@ class Sidecar:
                 "db": str(self._settings.db),
                 "complaint": self._complaint,
             }
-        return {"error": {"code": "bad_input", "message": "The sidecar knows `drain` and `hello`.", "hint": ""}}
+        if request.get("op") == "tool":
+            return self._desk.answer(request)
+        message = "The sidecar knows `drain`, `hello` and `tool`."
+        return {"error": {"code": "bad_input", "message": message, "hint": ""}}
 
     def _drained(self, seconds: float) -> bool:
         """Wait until a round that began after now has ended."""

@@ -97,6 +97,13 @@ def _run(p: argparse.ArgumentParser) -> None:
     p.add_argument("--until-eof", action="store_true", help="end with standard input, for a supervisor")
 
 
+def _mcp(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--agent", default="", metavar="A", help="show only what belongs to this agent (default: everything)"
+    )
+    p.add_argument("--tz", metavar="ZONE", help="the time zone, for example Europe/Berlin")
+
+
 def _setup(p: argparse.ArgumentParser) -> None:
     p.add_argument("runtime", choices=["openclaw"], help="the runtime: the only one so far")
     p.add_argument("--yes", action="store_true", help="do not ask (without a terminal nobody is asked)")
@@ -167,6 +174,9 @@ COMMANDS: dict[str, Command] = {
         "limpet export --type tool_call > calls.jsonl",
         _export,
         True,
+    ),
+    "mcp": Command(
+        "mcp:mcp", "the same questions as MCP tools on standard input and output", "limpet mcp --agent main", _mcp
     ),
     "status": Command(
         "keep:status",
