@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from limpet import clock, door
+from limpet.brief.keeper import Keeper
 from limpet.errors import LimpetError, Unavailable
 from limpet.memory import Memory
 from limpet.recording import Lock, Recording
@@ -30,6 +31,9 @@ TICK_S = 0.1
 OTHERS = 5
 RETRY_S = 2.0
 """How long it waits after a fault that may pass: a full disk, a lock held by another program."""
+
+BRIEFS_S = 1.0
+"""How often it looks whether a brief has changed, and how long it waits after a fault there, times `OTHERS`."""
 
 NOTES_S = 60.0
 """How often it looks whether a note is due, where nothing waits to be taken in."""
@@ -69,8 +73,11 @@ class Sidecar:
             self._listen_for_the_end(until_eof=until_eof)
             notes = threading.Thread(target=self._write_notes, name="notes", daemon=True)
             notes.start()
+            briefs = threading.Thread(target=self._keep_briefs, name="briefs", daemon=True)
+            briefs.start()
             self._loop()
             notes.join(RETRY_S)
+            briefs.join(RETRY_S)
         finally:
             entrance.close()
             lock.release()
@@ -140,6 +147,27 @@ class Sidecar:
                 self._complain_of_notes(f"Limpet made a mistake ({type(fault).__name__}: {fault}).")
             self._caught_up.clear()
             self._stop.wait(NOTES_S)
+
+    def _keep_briefs(self) -> None:
+        """Keep the briefs fresh, beside the loop; while nothing can be recorded they are left to grow old."""
+        complaint = ""
+        while self._settings.owns_spool and not self._stop.wait(BRIEFS_S):
+            try:
+                if self._done:
+                    self._look_at_briefs()
+            except PASSING as error:
+                if str(error) != complaint:
+                    self._say(f"cannot keep the briefs: {self._explained(error).message}")
+                complaint = str(error)
+                self._stop.wait(OTHERS * BRIEFS_S)
+
+    def _look_at_briefs(self) -> None:
+        keeper = Keeper(self._settings)
+        with Memory(self._settings, 0.0) as memory:
+            while self._settings.db.exists() and not self._stop.is_set():
+                memory.store.check_in_place()
+                pause = 0.0 if self._complaint else keeper.look(memory.store, memory.watched())
+                self._stop.wait(max(BRIEFS_S, pause))
 
     def _look_for_notes(self) -> None:
         with Memory(self._settings) as memory:

@@ -8,9 +8,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from limpet import coverage, days, recall
+from limpet.belonging import NOBODY, belongs
 from limpet.model import Query
 from limpet.note.plan import plan_of
-from limpet.runtimes.saying import agent_of_key, mapping, name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 PAGE = 1000
 DEFAULT = "main"
-NOBODY = frozenset({"", "unknown"})
 
 
 def agents_of(store: SqliteStore, first: date, last: date, zone: str, default: str = DEFAULT) -> Sequence[str]:
@@ -54,20 +53,8 @@ def events_of(store: SqliteStore, agent: str, query: Query, default: str = DEFAU
     own = replace(query, filters=(("agent", (agent,), False),))
     lost = replace(query, filters=(("agent", others, True),) if others else ())
     mine = recall.every(store, own) if agent in others else iter(())
-    nobodys = (event for event in recall.every(store, lost) if _belongs(event, agent, default))
+    nobodys = (event for event in recall.every(store, lost) if belongs(event, agent, default))
     return heapq.merge(mine, nobodys, key=attrgetter("at_ms"))
-
-
-def _belongs(event: Event, agent: str, default: str) -> bool:
-    owner = owner_of(event)
-    return owner == agent or (owner == "" and (agent == default or event.type == "gateway"))
-
-
-def owner_of(event: Event) -> str:
-    """Return whose event it is, as far as it says: its agent, or the one that a session key of it names; else ""."""
-    child = name(mapping(event.details).get("child"))
-    named = (event.agent, agent_of_key(event.session_key), agent_of_key(child))
-    return next((one for one in named if one not in NOBODY), "")
 
 
 def _query(first: date, last: date, zone: str) -> Query:

@@ -35,11 +35,14 @@ _ACTIVE = re.compile(rf"[{_ANGLES}&`\u007f-\u009f\u2028\u2029]|(?<=\])\(")
 """What never stands in a framed text as it is. JSON's own signs are not among it: these stand in its strings alone."""
 
 
-def framed(payload: str, said: Iterable[str]) -> str:
-    """Return a text for a model: Limpet's own sentences, then the payload (see `escaped`) in its frame."""
+def framed(payload: str, said: Iterable[str], notice: str = NOTICE) -> str:
+    """Return a text for a model: Limpet's own sentences, then the payload (see `escaped`) in its frame.
+
+    `notice` says in front of the frame what it is; `{mark}` in it is the frame's mark.
+    """
     mark = hashlib.sha256(payload.encode()).hexdigest()[:MARK_CHARS]
     opening, closing = f'<{TAG} id="{mark}">', f'</{TAG} id="{mark}">'
-    return "\n".join((*filter(None, said), NOTICE.format(mark=mark), opening, payload, closing))
+    return "\n".join((*filter(None, said), notice.format(mark=mark), opening, payload, closing))
 
 
 def escaped(value: Any) -> str:
