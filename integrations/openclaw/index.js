@@ -2,11 +2,11 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { capture } from "./capture.js";
+import { offerTools } from "./recall.js";
 import { openSpool } from "./spool.js";
 import { supervise } from "./supervise.js";
 
-const BEAT_MS = 60_000;
-const SESSIONS = 1_000;
+const BEAT_MS = 60_000, SESSIONS = 1_000;
 const HOOKS = `gateway_start gateway_stop session_start session_end before_reset before_compaction after_compaction
   message_received message_sent before_message_write model_call_started model_call_ended before_tool_call
   after_tool_call agent_end subagent_spawned subagent_ended cron_changed`.split(/\s+/);
@@ -75,5 +75,6 @@ export default {
     const shared = sharedState(api);
     for (const hook of HOOKS) api.on(hook, record(shared, hook), { priority: PRIORITY[hook] });
     api.registerService(service(api, shared));
+    offerTools(api, limpetHome(api.pluginConfig));
   },
 };

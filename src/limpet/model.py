@@ -47,6 +47,9 @@ TRUSTS = ("owner", "agent", "tool", "web", "system", "unknown")
 COUNTED = "counted"
 """The type of a fact that makes no event: the runtime's own audit ledger counted an action. It is a third witness."""
 
+OWN = "own"
+"""The label of Limpet's own work: its jobs, and calls of its tools, whose results only quote what is known already."""
+
 UNWRITTEN = "unwritten"
 """Flags a message that a hook announced; where a transcript holds it too, it was written, and the flag goes."""
 

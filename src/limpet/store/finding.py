@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from limpet.model import Event
+from limpet.model import OWN, Event
 from limpet.store.sql import queries
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FILTERS = frozenset({"type", "status", "tool", "agent", "session", "run", "call", "actor", "trust", "label", "source"})
 """The filters that are a list of names; `is:error` is one of its own."""
 
-NOISE = ("own", "internal")
+NOISE = (OWN, "internal")
 """Labels that no answer shows unless it is asked for them: Limpet's own calls and the gateway's internal runs."""
 
 

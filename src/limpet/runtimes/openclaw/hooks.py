@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from limpet import text
-from limpet.model import UNWRITTEN
+from limpet.model import OWN, UNWRITTEN
 from limpet.runtimes.messages import call_fact, facts_of_message, incoming, summary_of_call
 from limpet.runtimes.outcome import outcome_of, status_word, words_of
 from limpet.runtimes.saying import duration, gateway_turn, keyed, mapping, name
@@ -361,7 +361,7 @@ def _subagent(saying: Saying, phase: str, **fields: Any) -> Fact:
 
 def _cron_label(title: str) -> str:
     """Return the noise label of a job that Limpet itself has made: its nightly run is nothing that happened."""
-    return "own" if title.startswith("limpet-") else ""
+    return OWN if title.startswith("limpet-") else ""
 
 
 def _promised(event: Mapping[str, Any], job: Mapping[str, Any]) -> Json:
