@@ -1,6 +1,7 @@
 // The OpenClaw plugin: what a hook says goes through capture.js into spool.js; nothing else lies on an agent's way.
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { offerBrief } from "./brief.js";
 import { capture } from "./capture.js";
 import { offerTools } from "./recall.js";
 import { openSpool } from "./spool.js";
@@ -61,8 +62,7 @@ function service({ version, runtime, pluginConfig }, { spool }) {
       if (pluginConfig?.command) stopSidecar = supervise(pluginConfig.command, limpetHome(pluginConfig));
     },
     stop() {
-      clearInterval(timer);
-      stopSidecar?.();
+      clearInterval(timer), stopSidecar?.();
       say("limpet_stop");
       spool.close();
     },
@@ -75,6 +75,6 @@ export default {
     const shared = sharedState(api);
     for (const hook of HOOKS) api.on(hook, record(shared, hook), { priority: PRIORITY[hook] });
     api.registerService(service(api, shared));
-    offerTools(api, limpetHome(api.pluginConfig));
+    for (const offer of [offerTools, offerBrief]) offer(api, limpetHome(api.pluginConfig), shared);
   },
 };

@@ -16,6 +16,7 @@ import stat
 from typing import TYPE_CHECKING, Any
 
 from limpet.errors import Unavailable
+from limpet.recording import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -97,9 +98,9 @@ def tidy(home: Path, agents: Collection[str], now_ms: int) -> None:
 
 
 def _folder(home: Path) -> Path:
-    """Return the folder of the briefs, made if need be: a real one, of ours alone."""
+    """Return the folder of the briefs, made if need be with the one for windows: a real one, of ours alone."""
     folder = home / FOLDER
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(folder / WINDOWS)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
         raise Unavailable(f"{folder} is not a folder of yours.", "Look at it, and move it away.")
