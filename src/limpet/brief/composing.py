@@ -27,13 +27,13 @@ FIRST_ENDS, FIRST_SESSIONS = 4, 2
 """So many come before anything is quoted; more follow where there is room."""
 
 MOST_ENDS, MOST_SESSIONS, MOST_EVENTS_QUOTED = 40, 20, 12
-RESERVE = 60
+RESERVE = 54
 """Tokens kept for what is said last: how much was left out, and what the plugin may have to say in front."""
 
-OWN_SHARE, LEAST_OWN = 0.6, 260
+OWN_SHARE, LEAST_OWN = 0.7, 260
 """Limpet's own sentences take so much of a brief, and so many tokens at least, before anything is quoted."""
 
-FOOT = "The tool memory_show shows an event by its number, memory_ask answers questions."
+FOOT = "memory_show shows an event by its number, memory_ask answers questions."
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def compose(agent: str, audience: str, digest: Digest | None, given: Given) -> B
 
 
 def _title(times: Times) -> Iterator[str]:
-    yield f"Limpet's memory of this agent, as of {times.full(times.now_ms)} ({times.zone}, as are all times here)."
+    yield f"Limpet's memory of this agent, as of {times.full(times.now_ms)}; all times are {times.zone}."
 
 
 def _fill(page: Page, digest: Digest, given: Given, rest: int) -> None:
@@ -123,7 +123,7 @@ def _fill(page: Page, digest: Digest, given: Given, rest: int) -> None:
     times, ends = given.times, digest.ends.left(given.times.now_ms)
     first, *others = telling.spans(digest, given.called)
     told = [telling.end(end, times) for end in ends[:MOST_ENDS]]
-    page.say(page.ends, [f"Open ends {given.period}, the newest of {len(ends):,} first:\n{told[0]}"] if told else [])
+    page.say(page.ends, [f"Open ends {given.period}: {len(ends):,}\n{told[0]}"] if told else [])
     page.say(page.head, [first, *telling.beats(digest, "day")])
     page.say(page.ends, told[1:FIRST_ENDS] if told else [f"Open ends {given.period}: none."])
     page.say(page.head, [*others, telling.since_talk(digest, times)])
@@ -136,13 +136,13 @@ def _fill(page: Page, digest: Digest, given: Given, rest: int) -> None:
     page.say(page.ends, told[FIRST_ENDS:])
     _list(page, sessions)
     if ends and (left_out := len(ends) - len(page.ends)):
-        page.ends.append(f"- and {left_out:,} more open ends")
+        page.ends.append(f"- and {left_out:,} older ones")
 
 
 def _list(page: Page, sessions: list[str]) -> None:
     """Add the sessions that are not there yet, the first with the heading of all."""
     if sessions and not page.sessions:
-        page.say(page.sessions, [f"Sessions, the newest first:\n{sessions[0]}"])
+        page.say(page.sessions, [f"Sessions:\n{sessions[0]}"])
     if page.sessions:
         page.say(page.sessions, sessions[len(page.sessions) :])
 
@@ -166,7 +166,7 @@ def _finished(page: Page, brief: Brief, digest: Digest | None, tokens: int) -> B
         quoted.pop()
 
 
-PREFACE = 40
+PREFACE = 32
 """Of the reserve, what the plugin may need to say that the brief is old."""
 
 
@@ -176,4 +176,4 @@ def _left_out(digest: Digest | None, quoted: list[tuple[int, str]]) -> Iterator[
     known = {event.id for event in (*digest.asked, *digest.added)}
     told = len(known & {number for number, _ in quoted})
     if known:
-        yield f"Quoted in the first message: {told} of the last {len(known)} messages and notes."
+        yield f"Quoted in the first message: {told} of {len(known)} messages and notes."

@@ -59,6 +59,7 @@ class Digest:
         self.talk: Event | None = None
         self._beats: set[str] = set()
         self._last: dict[str, str] = {}
+        self._waiting: dict[str, Event] = {}
 
     def feed(self, event: Event) -> None:
         """Take one event in."""
@@ -74,6 +75,8 @@ class Digest:
             self._talked(event)
         else:
             self.since.update(words)
+        if event.type in ("message", "delivery") and event.actor == "agent":
+            self._answered(event)
         if "added" in words:
             self.added.append(event)
         if words and (event.session or event.session_key) and event.type != "cron":
@@ -82,7 +85,12 @@ class Digest:
     def _talked(self, event: Event) -> None:
         self.talk = event
         self.since.clear()
-        self.asked.append(event)
+        self._waiting[event.session_key or event.session] = event
+
+    def _answered(self, event: Event) -> None:
+        """Keep a message to be quoted once it has an answer: before that its turn is still going on."""
+        if (asked := self._waiting.pop(event.session_key or event.session, None)) is not None:
+            self.asked.append(asked)
 
     def _beat(self, event: Event) -> None:
         """Count a heartbeat once: by its run, or by the message that set it off."""

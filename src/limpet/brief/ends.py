@@ -61,9 +61,9 @@ class Ends:
             self._open[aim] = End(event, event.status or "failed", before.count + 1 if before else 1)
 
     def left(self, now_ms: int) -> list[End]:
-        """Return what is open at that moment, newest first."""
+        """Return what is open at that moment, newest first; errors that nothing can make good come last."""
         due = (end for end in self._open.values() if end.due_ms is None or end.due_ms + GRACE_MS < now_ms)
-        return sorted(due, key=lambda end: (-end.at_ms, -end.event.id))
+        return sorted(due, key=lambda end: (end.event.type == "error", -end.at_ms, -end.event.id))
 
     def _keep_promise(self, event: Event) -> None:
         """Note a reminder that is to come once, or take the note away: it was changed, removed, or it came."""

@@ -27,7 +27,7 @@ STATES = {
     "broken": "RECORDING IS BROKEN: what happened lately may be missing here. Tell your human to run: limpet doctor",
 }
 SEEN = {
-    "complete": "Nothing of the last 24 hours is known to be missing.",
+    "complete": "The last 24 hours are complete.",
     "partial": "Of the last 24 hours something is missing{gaps}.",
     "blind": "NOBODY WATCHED the last 24 hours: that something is not told here does not mean that it did not happen.",
     "unknown": "Not all of the last 24 hours was watched: what is not told here may have happened all the same.",

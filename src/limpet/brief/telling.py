@@ -104,7 +104,8 @@ def beats(digest: Digest, span: str) -> Iterator[str]:
     counted = digest.spans[span].counts
     if counted["beats"] or counted["bad_beats"]:
         bad = counted["bad_beats"]
-        yield f"Heartbeats x {counted['beats']:,}, {f'{bad:,} things failed in them' if bad else 'all ok'}."
+        how = f"{bad:,} failure{'s' if bad > 1 else ''} in them" if bad else "all ok"
+        yield f"Heartbeats x {counted['beats']:,}, {how}."
 
 
 def since_talk(digest: Digest, times: Times) -> str:
