@@ -20,7 +20,7 @@ from limpet import text
 from limpet.belonging import audience_of_key
 from limpet.brief.composing import Given, compose
 from limpet.brief.digest import Digest, Span
-from limpet.brief.gathering import Briefs, briefs_of
+from limpet.brief.gathering import MOST_EVENTS, Briefs, briefs_of
 from limpet.brief.standing import Standing
 from limpet.brief.times import Times
 from limpet.brief.tokens import tokens_of
@@ -522,3 +522,14 @@ def test_what_a_brief_quoted_in_front_of_a_message_is_no_news() -> None:
     ] == ["hello", "hello", ""]
     for other in (given.replace("9443", "9444"), f"look: {given}", given[:-3], "hello"):
         assert other == without_quotations(other)
+
+
+@pytest.mark.soak
+def test_of_a_busy_week_the_newest_events_are_looked_at_and_the_brief_says_so(tmp_path: Path) -> None:
+    """Ten thousand of them; what is older is not told, and from when on it was looked is."""
+    lab = Lab(tmp_path)
+    old = call("old", params={"command": "rake old"}, error="no")
+    lab.take([old, *(call(f"c-{n}", 60_000 + n, params={"command": "make"}) for n in range(MOST_EVENTS))])
+    own = owners(lab, NOON + 120_000).own
+    assert "Open ends since 06-01 12:00: none." in own
+    assert f"Last 24 hours, looked at since 06-01 12:00: {MOST_EVENTS:,} tool calls." in own

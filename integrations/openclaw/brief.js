@@ -7,7 +7,7 @@ const READ = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK | fs.constants.O_NO
 const SILENT = /^(subagent|acp|cron|hook|boot|internal-session-effects|explicit:model-run-|limpet-|sidecar-summary)|:subagent:/; // a task is all they need
 const OWNERS = /^([^:]*$|(dashboard|explicit|heartbeat|tui|main):)/;
 const NONE = "Limpet, the memory of this agent, has no brief here: its sidecar may not be running (limpet doctor says why).";
-const OLD = "Limpet's sidecar does not seem to run: this is old, and what happens now is kept for later.";
+const OLD = "Limpet's sidecar does not seem to run: this is old.";
 const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 /** Whose a session is; the sidecar has the same rule (belonging.py). */
 export const audienceOf = (rest, place = rest.replace(/:(thread|topic):.*$/s, "")) => (OWNERS.test(place) ? "owner" : place);

@@ -33,7 +33,7 @@ RETRY_S = 2.0
 """How long it waits after a fault that may pass: a full disk, a lock held by another program."""
 
 BRIEFS_S = 1.0
-"""How often it looks whether a brief has changed, and how long it waits after a fault there, times `OTHERS`."""
+"""How often it looks whether a brief has changed."""
 
 NOTES_S = 60.0
 """How often it looks whether a note is due, where nothing waits to be taken in."""
@@ -59,7 +59,7 @@ class Sidecar:
         self._complaint = ""
         self._told_s = 0.0
         self._caught_up = threading.Event()
-        self._note_complaint = ""
+        self._complaints: dict[str, str] = {}
         self._desk = Desk(settings)
 
     def run(self, *, until_eof: bool) -> bool:
@@ -142,24 +142,24 @@ class Sidecar:
             try:
                 self._look_for_notes()
             except LimpetError as error:
-                self._complain_of_notes(error.message)
+                self._complain_of("write a note", error.message)
             except Exception as fault:  # noqa: BLE001 - a fault of ours in one night must not end the other nights
-                self._complain_of_notes(f"Limpet made a mistake ({type(fault).__name__}: {fault}).")
+                self._complain_of("write a note", f"Limpet made a mistake ({type(fault).__name__}: {fault}).")
             self._caught_up.clear()
             self._stop.wait(NOTES_S)
 
     def _keep_briefs(self) -> None:
         """Keep the briefs fresh, beside the loop; while nothing can be recorded they are left to grow old."""
-        complaint = ""
         while self._settings.owns_spool and not self._stop.wait(BRIEFS_S):
             try:
                 if self._done:
                     self._look_at_briefs()
             except PASSING as error:
-                if str(error) != complaint:
-                    self._say(f"cannot keep the briefs: {self._explained(error).message}")
-                complaint = str(error)
-                self._stop.wait(OTHERS * BRIEFS_S)
+                self._complain_of("keep the briefs", self._explained(error).message)
+                self._stop.wait(RETRY_S)
+            except Exception as fault:  # noqa: BLE001 - a fault of ours in one brief must not end the others
+                self._complain_of("keep the briefs", f"Limpet made a mistake ({type(fault).__name__}: {fault}).")
+                self._stop.wait(RETRY_S)
 
     def _look_at_briefs(self) -> None:
         keeper = Keeper(self._settings)
@@ -175,12 +175,12 @@ class Sidecar:
         for one in outcomes:
             if one.result == "written":
                 self._say(f"note written: {one.path}")
-        self._complain_of_notes(" ".join(one.why for one in outcomes if one.result == "failed"))
+        self._complain_of("write a note", " ".join(one.why for one in outcomes if one.result == "failed"))
 
-    def _complain_of_notes(self, why: str) -> None:
-        if why and why != self._note_complaint:
-            self._say(f"cannot write a note: {why}")
-        self._note_complaint = why or self._note_complaint
+    def _complain_of(self, what: str, why: str) -> None:
+        if why and why != self._complaints.get(what):
+            self._say(f"cannot {what}: {why}")
+        self._complaints[what] = why or self._complaints.get(what, "")
 
     def _answer(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         if request.get("op") == "drain":

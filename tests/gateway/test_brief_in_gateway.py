@@ -27,6 +27,9 @@ MODEL = {"model": {"primary": "scripted/scripted-1"}, "compaction": {"mode": "de
 PEER, STRANGER = "agent:main:telegram:direct:111", "agent:main:telegram:direct:222"
 BEGIN, FRAME = "Limpet's memory of this agent, as of", "<limpet-memory id="
 NONE, OLD = "Limpet, the memory of this agent, has no brief here", "Limpet's sidecar does not seem to run"
+TRIES = 3
+"""On a busy machine OpenClaw may refuse a turn because another process of its own holds its state."""
+
 BEFORE_MS = 20 * 3_600_000
 """What is told of the time before the gateway was started lies so far back."""
 
@@ -81,9 +84,12 @@ class Woken:
 
     def turn(self, name: str, message: str, *where: str) -> None:
         """Let an agent have a turn, and keep what the model received for it."""
-        before = len(self.provider.requests)
-        self.gateway.openclaw("agent", *(where or ("--agent", "main")), "--message", message, check=False)
-        self.turns[name] = [body for body in self.provider.requests[before:] if body.get("tools")]
+        for _ in range(TRIES):
+            before = len(self.provider.requests)
+            self.gateway.openclaw("agent", *(where or ("--agent", "main")), "--message", message, check=False)
+            self.turns[name] = [body for body in self.provider.requests[before:] if body.get("tools")]
+            if self.turns[name]:
+                return
 
     def limpet(self, *arguments: str) -> str:
         """Run the command line on this gateway's state folder and return what it printed."""

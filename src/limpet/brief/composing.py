@@ -27,13 +27,13 @@ FIRST_ENDS, FIRST_SESSIONS = 4, 2
 """So many come before anything is quoted; more follow where there is room."""
 
 MOST_ENDS, MOST_SESSIONS, MOST_EVENTS_QUOTED = 40, 20, 12
-RESERVE = 54
+RESERVE = 42
 """Tokens kept for what is said last: how much was left out, and what the plugin may have to say in front."""
 
 OWN_SHARE, LEAST_OWN = 0.7, 260
 """Limpet's own sentences take so much of a brief, and so many tokens at least, before anything is quoted."""
 
-FOOT = "memory_show shows an event by its number, memory_ask answers questions."
+FOOT = "The tool memory_show shows an event by its number."
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ def _finished(page: Page, brief: Brief, digest: Digest | None, tokens: int) -> B
         quoted.pop()
 
 
-PREFACE = 32
+PREFACE = 19
 """Of the reserve, what the plugin may need to say that the brief is old."""
 
 

@@ -29,6 +29,7 @@ FOLDER = "brief"
 WINDOWS = "windows"
 """The folder in it in which the plugin keeps what it has handed over, for a gateway that starts anew."""
 
+OURS = frozenset({".json", ".new"})
 LONGEST = 1 << 18
 PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 WINDOW_MS = 30 * 86_400_000
@@ -88,7 +89,7 @@ def tidy(home: Path, agents: Collection[str], now_ms: int) -> None:
     try:
         folder = _folder(home)
         for path in folder.iterdir():
-            if path.name not in kept and path.name != WINDOWS and not path.is_dir():
+            if path.name not in kept and path.suffix in OURS and not path.is_dir():
                 path.unlink(missing_ok=True)
         for path in (folder / WINDOWS).glob("*.json"):
             if now_ms - path.lstat().st_mtime * 1000 > WINDOW_MS:

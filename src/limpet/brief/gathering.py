@@ -25,7 +25,7 @@ HOUR_MS = 3_600_000
 MOST_EVENTS = 10_000
 """So many events of an agent, the newest, are looked at; a brief says so where there were more in the week."""
 
-MOST_AUDIENCES = 64
+MOST_AUDIENCES, MOST_AGENTS = 64, 100
 PAGE = 500
 SILENT = ("model_call", "session", "compaction", "reset", "gap")
 """Types that no brief tells of."""
@@ -49,9 +49,9 @@ def briefs_of(
     It reads at most MOST_EVENTS events. Raises BadInput for a zone that does not exist.
     """
     times = Times(zone, now_ms)
-    spans, called = _spans(now_ms, zone)
     with store.snapshot():
         since = _since(store, agent, default, now_ms)
+        spans, called = _spans(times, since)
         digests = _digests(store, _query(agent, default, since, now_ms), agent, default, spans)
     period = "of the last 7 days" if since == now_ms - WEEK_MS else f"since {times.short(since)}"
     given = Given(standing, times, called, period, tokens)
@@ -60,22 +60,27 @@ def briefs_of(
 
 
 def agents_of(store: SqliteStore, now_ms: int) -> Sequence[str]:
-    """Return the agents that did something in the last week."""
+    """Return the agents that did something in the last week, at most MOST_AGENTS: those that did most."""
     query = Query(since_ms=now_ms - WEEK_MS, until_ms=now_ms + 1, by="agent")
-    return sorted({name for name, _ in store.find.groups(query)} - NOBODY)
+    return sorted([name for name, _ in store.find.groups(query) if name not in NOBODY][:MOST_AGENTS])
 
 
-def _spans(now_ms: int, zone: str) -> tuple[dict[str, Span], dict[str, str]]:
-    """Return the spans in which a brief counts, and what they are called; days are those of `days`."""
-    began, _ = days.window_of(days.day_of(now_ms, zone), zone)
-    yesterday = days.day_of(began - 1, zone)
-    before, until = days.window_of(yesterday, zone)
-    spans = {"day": Span(now_ms - DAY_MS), "yesterday": Span(before, until)}
+def _spans(times: Times, since_ms: int) -> tuple[dict[str, Span], dict[str, str]]:
+    """Return the spans in which a brief counts, and what they are called; days are those of `days`.
+
+    Where not all of a span is looked at, its name says from when on.
+    """
+    day = times.now_ms - DAY_MS
+    began, _ = days.window_of(days.day_of(times.now_ms, times.zone), times.zone)
+    yesterday = days.day_of(began - 1, times.zone)
+    before, until = days.window_of(yesterday, times.zone)
+    spans = {"day": Span(day), "yesterday": Span(before, until)}
     hours = (until - before) / HOUR_MS
     long = f" ({hours:g} hours long)" if hours != DAY_MS / HOUR_MS else ""
+    late = f", looked at since {times.short(since_ms)}"
     called = {
-        "day": "Last 24 hours",
-        "yesterday": f"Yesterday, {yesterday}{long}",
+        "day": f"Last 24 hours{late if since_ms > day else ''}",
+        "yesterday": f"Yesterday, {yesterday}{long}{late if since_ms > before else ''}",
     }
     return spans, called
 

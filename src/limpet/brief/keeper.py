@@ -25,7 +25,7 @@ CONFIRM_MS = 30_000
 RENEW_MS = 600_000
 """How often every brief is made again although nothing happened: time passes."""
 
-SHARE = 20
+SHARE = 10
 """Briefs take at most one part in so many of the time."""
 
 

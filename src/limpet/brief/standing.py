@@ -29,8 +29,8 @@ STATES = {
 SEEN = {
     "complete": "The last 24 hours are complete.",
     "partial": "Of the last 24 hours something is missing{gaps}.",
-    "blind": "NOBODY WATCHED the last 24 hours: that something is not told here does not mean that it did not happen.",
-    "unknown": "Not all of the last 24 hours was watched: what is not told here may have happened all the same.",
+    "blind": "NOBODY WATCHED the last 24 hours: what is not told here may have happened all the same.",
+    "unknown": "Not all of the last 24 hours was watched.",
 }
 
 
