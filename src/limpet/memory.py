@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
+    from limpet.brief.composing import Brief
     from limpet.checking.chain import Sealed
     from limpet.model import Answer, Json, Record
     from limpet.note.nightly import Nightly
@@ -88,7 +89,10 @@ class Memory:
     """One database, opened for reading; what is pending is taken in first, so answers are fresh."""
 
     def __init__(self, settings: Settings, drain_s: float = DRAIN_S) -> None:
-        """Use these settings, which `Memory.open()` settles; what is pending is taken in for at most `drain_s`."""
+        """Use these settings, which `Memory.open()` settles; what is pending is taken in for at most `drain_s`.
+
+        With 0 nothing is: that is for who runs beside a recorder.
+        """
         self.settings = settings
         self._drain_s = drain_s
         self._store: Store | None = None
@@ -159,7 +163,7 @@ class Memory:
         """
         if make:
             self._check_local()
-        elif self.settings.fleet or not self._is_wanted():
+        elif self._drain_s <= 0 or self.settings.fleet or not self._is_wanted():
             return
         answer = door.ask(self.settings.socket, {"op": "drain", "seconds": self._drain_s}, self._drain_s + 0.5)
         if answer is not None:
@@ -269,12 +273,9 @@ class Memory:
             places = self.store.events.places([event.id])
             return self.store.records.stored(interpreter.place_of(place)[0] for place in places)
 
-    def every(self, query: Query, page: int = 1000) -> Iterator[Event]:
+    def every(self, query: Query) -> Iterator[Event]:
         """Yield every event that matches, oldest first."""
-        query = replace(query, sort="oldest", limit=page)
-        while events := self.store.find.page(query):
-            yield from events
-            query = replace(query, offset=query.offset + page)
+        yield from recall.every(self.store, query)
 
     def every_record(self) -> Iterator[Record]:
         """Yield the ledger's records that were not forgotten, oldest first."""
@@ -323,6 +324,15 @@ class Memory:
         from limpet.note.nightly import Nightly  # noqa: PLC0415 - heavy, and few commands need it
 
         return Nightly(self.settings, self.local(), self.watched())
+
+    def brief(self, agent: str = "", session_key: str = "", now_ms: int | None = None, tokens: int = 0) -> Brief:
+        """Return what an agent would be told now at the start of this session, of the main one where none is given.
+
+        Without `agent` it is the default one. Raises BadInput for a number of tokens that cannot be kept to.
+        """
+        from limpet.brief import briefing  # noqa: PLC0415 - few commands need it
+
+        return briefing.of(self.settings, self.store, self.watched(), agent, session_key, now_ms, tokens)
 
     def note_agents(self) -> frozenset[str]:
         """Return every agent that may have notes: those that are configured, and those that an event names."""

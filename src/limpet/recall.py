@@ -61,12 +61,18 @@ def _number(store: Store, query: Query, hits: Hits, shown: int) -> int:
 
 
 def every(store: Store, query: Query) -> Iterator[Event]:
-    """Yield every event that a query asks for, oldest first, whatever it limits or groups."""
+    """Yield every event that a query asks for, oldest first, whatever it limits or groups.
+
+    The time grows with the matches alone: each page begins in the last one's millisecond, behind what was seen of it.
+    """
     hits, query = _hits(store, query)
-    query = replace(query, sort="oldest", limit=PAGE, offset=0)
-    while events := store.find.page(query, hits):
+    query, seen = replace(query, sort="oldest", limit=PAGE), 0
+    while events := store.find.page(replace(query, offset=seen), hits):
         yield from events
-        query = replace(query, offset=query.offset + PAGE)
+        last = events[-1].at_ms
+        here = sum(event.at_ms == last for event in events)
+        seen = seen + here if query.since_ms == last else here
+        query = replace(query, since_ms=last)
 
 
 def _hits(store: Store, query: Query) -> tuple[Hits, Query]:

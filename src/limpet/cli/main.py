@@ -62,6 +62,12 @@ def _show(p: argparse.ArgumentParser) -> None:
     p.add_argument("event", help="an event's number")
 
 
+def _brief(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--agent", default="", metavar="A", help="whose brief (default: the default agent's)")
+    p.add_argument("--session", default="", metavar="KEY", help="of the session with this key (default: the owner's)")
+    p.add_argument("--tokens", type=int, default=0, metavar="N", help="at most so many tokens (default 600)")
+
+
 def _note(p: argparse.ArgumentParser) -> None:
     which = p.add_mutually_exclusive_group()
     which.add_argument("--date", metavar="D", help="write the note of this day: ISO date, yesterday, today")
@@ -191,6 +197,13 @@ COMMANDS: dict[str, Command] = {
     ),
     "show": Command(
         "ask:show", "one event with its full body and every record behind it", "limpet show 4096", _show, True
+    ),
+    "brief": Command(
+        "brief:brief",
+        "what an agent is told when it wakes up, as it gets it",
+        "limpet brief --agent main",
+        _brief,
+        True,
     ),
     "note": Command(
         "note:note",

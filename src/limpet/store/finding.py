@@ -191,7 +191,7 @@ class Finder:
         """Yield every row of `events`, `sightings`, `keys` or `audit`, names in place of their codes, in key order."""
         yield from self._connection.execute(self._sql[f"told_{table}"])
 
-    def positions(self, ids: Iterable[int]) -> dict[int, int]:
+    def positions_of(self, ids: Iterable[int]) -> dict[int, int]:
         """Return where each of these events stands."""
         rows = self._connection.execute(self._sql["positions"], {"ids": json.dumps(sorted(ids))})
         return {row[0]: row[1] for row in rows}

@@ -189,7 +189,7 @@ def _setup_sentences(edited: Sequence[Path], wanted: Wanted) -> list[str]:
     said = [
         f"Change {files}:",
         f"  load the plugin from {wanted.plugin} (plugins.load.paths),",
-        "  switch it on and let it see how runs end (plugins.entries.limpet).",
+        "  switch it on, let it see how runs end and brief the agent (plugins.entries.limpet).",
     ]
     if wanted.command:
         said.append(f"  It keeps the sidecar running: {' '.join(wanted.command)}")
