@@ -26,6 +26,7 @@ TYPES = (
     "error",
     "note",
     "gap",
+    "brief",
 )
 """Event types that Limpet itself makes; `add` may use any other word. `docs/glossary.md` says what each is."""
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from limpet.store.port import Hits, Store
 
 FIRST, LAST = -(1 << 62), 1 << 62
+PAGE = 1000
 SPANS = ("hour", "day", "week", "month")
 
 
@@ -57,6 +58,21 @@ def _number(store: Store, query: Query, hits: Hits, shown: int) -> int:
         return shown
     count = store.find.count(query, hits)
     return min(count, query.take) if query.take else count
+
+
+def every(store: Store, query: Query) -> Iterator[Event]:
+    """Yield every event that a query asks for, oldest first, whatever it limits or groups.
+
+    The time grows with the matches alone: each page begins in the last one's millisecond, behind what was seen of it.
+    """
+    hits, query = _hits(store, query)
+    query, seen = replace(query, sort="oldest", limit=PAGE), 0
+    while events := store.find.page(replace(query, offset=seen), hits):
+        yield from events
+        last = events[-1].at_ms
+        here = sum(event.at_ms == last for event in events)
+        seen = seen + here if query.since_ms == last else here
+        query = replace(query, since_ms=last)
 
 
 def _hits(store: Store, query: Query) -> tuple[Hits, Query]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from limpet.model import OWN, Event
 from limpet.store.sql import queries
@@ -186,6 +186,29 @@ class Finder:
     def children(self, session: str, session_key: str) -> list[tuple[str | None, str | None, str | None]]:
         """Return (session key, session, run) of each subagent that this session started."""
         return list(self._connection.execute(self._sql["children"], {"session": session, "key": session_key}))
+
+    def told(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """Yield every row of `events`, `sightings`, `keys` or `audit`, names in place of their codes, in key order."""
+        yield from self._connection.execute(self._sql[f"told_{table}"])
+
+    def positions_of(self, ids: Iterable[int]) -> dict[int, int]:
+        """Return where each of these events stands."""
+        rows = self._connection.execute(self._sql["positions"], {"ids": json.dumps(sorted(ids))})
+        return {row[0]: row[1] for row in rows}
+
+    def counted_call(self, digest: str, since_ms: int, until_ms: int) -> list[int]:
+        """Return the records by which the runtime's audit ledger counted a call in that time."""
+        given = {"calls": json.dumps([digest]), "since": since_ms, "until": until_ms}
+        return [row[0] for row in self._connection.execute(self._sql["audit_of_calls"], given)]
+
+    def counted_run(self, run: str) -> list[int]:
+        """Return the records by which the runtime's audit ledger counted a run."""
+        return [row[0] for row in self._connection.execute(self._sql["audit_of_runs"], {"runs": json.dumps([run])})]
+
+    def audit_bounds(self) -> tuple[int, int] | None:
+        """Return the time of the first and of the last thing that the runtime's audit ledger counted."""
+        first, last = self._connection.execute(self._sql["audit_bounds"]).get
+        return None if first is None else (first, last)
 
     def _rows(self, positions: Sequence[int]) -> Iterator[tuple[int, Event]]:
         text = self._sql["event_columns"] + self._sql["of_positions"]

@@ -117,9 +117,6 @@ class Events(Protocol):
     def places(self, ids: Iterable[int]) -> set[int]:
         """Return the places (as event ids) of every fact that these events were made from."""
 
-    def without_event(self, places: Iterable[int]) -> list[int]:
-        """Return which of these places no event was made from."""
-
     def resolve(self, number: int) -> int:
         """Return the event that holds this id now."""
 

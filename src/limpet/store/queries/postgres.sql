@@ -39,10 +39,6 @@ WHERE machine = ANY (:machines) AND place + machine * :stride = w.wanted
 SELECT id + machine * :stride, id + machine * :stride FROM limpet.event
 WHERE machine = ANY (:machines) AND id IN (SELECT n - m * :stride FROM unnest(:ids::bigint[]) n, unnest(:machines::int[]) m)
   AND id + machine * :stride = ANY (:ids)
--- name: held_places
-SELECT p FROM unnest(:places::bigint[]) p
-WHERE NOT EXISTS (SELECT 1 FROM limpet.sighting s WHERE s.machine = ANY (:machines) AND s.place = p)
-  AND NOT EXISTS (SELECT 1 FROM limpet.event e WHERE e.machine = ANY (:machines) AND e.id = p)
 -- name: tallies
 SELECT c.key, sum(c.value::bigint)::bigint FROM limpet.machine m, json_each_text(m.said::json -> 'counts') c
 WHERE m.machine = ANY (:machines) GROUP BY c.key ORDER BY c.key COLLATE "C"
