@@ -45,6 +45,8 @@ ASKED = [
     ("tool calls between monday and wednesday 14:00", "type:tool_call since:2026-10-19 until:2026-10-21T14:00:00+02:00"),
     ("did the backup finish on sunday", '-type:delivery,message "backup" on:2026-10-25'),
     ("has the nightly report completed today", f'-type:delivery,message "nightly" "report" since:2026-10-26 until:{NOW}'),
+    ("what is the agent doing", f"status:started actor:agent until:{NOW}"),
+    ("what was the agent doing yesterday", "is:deed on:2026-10-25"),
     ("number of sessions", f"until:{NOW} count:session"),
     ("how many sessions had errors yesterday", "is:error on:2026-10-25 count:session"),
     ("which sessions had errors yesterday", "is:error on:2026-10-25 by:session"),

@@ -39,6 +39,8 @@ def said(question: str, count: int, coverage: Coverage = COMPLETE, now: str = NO
         ("how many sessions on saturday", 1, "1 session, 24 Oct 00:00-24:00 Europe/Berlin, complete"),
         ("exec calls per day in september 2025", 9, "9 exec calls by day, 1 Sep 2025 00:00 to 30 Sep 2025 24:00 Europe/Berlin, complete"),
         ("slowest tool calls on saturday", 9, "9 tool calls, slowest first, 24 Oct 00:00-24:00 Europe/Berlin, complete"),
+        ("what did agent press do on saturday", 7, "7 events that agent press did, 24 Oct 00:00-24:00 Europe/Berlin, complete"),
+        ("restarts on saturday", 1, "1 gateway start, 24 Oct 00:00-24:00 Europe/Berlin, complete"),
         ("what did the agent do last night", 7, "7 events that the agent did, 25 Oct 18:00 to 26 Oct 06:00 Europe/Berlin, complete"),
         ('messages containing "a b" on saturday', 2, '2 messages containing "a b", 24 Oct 00:00-24:00 Europe/Berlin, complete'),
         ("errors of agent press in session s-1 on saturday", 2, "2 errors of agent press in session s-1, 24 Oct 00:00-24:00 Europe/Berlin, complete"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -21,12 +20,13 @@ from limpet.runtimes.openclaw import setup
 from limpet.runtimes.openclaw.workspaces import Workspaces
 from limpet.spool import reader, writer
 from limpet.store import opening
+from limpet.store.known import Known
 from limpet.store.records import pages
 from limpet.store.search import SearchIndex, path_of
 from limpet.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import Self
 
@@ -61,28 +61,6 @@ class Imported:
     added: int = 0
     rejected: int = 0
     kinds: tuple[str, ...] = ()
-
-
-class Known(Mapping[str, frozenset[str]]):
-    """The names that the store knows, of tools and agents: looked up when a question has a word that may be one."""
-
-    def __init__(self, store: Store) -> None:
-        """Look nothing up yet."""
-        self._store = store
-        self._found: dict[str, frozenset[str]] = {}
-
-    def __getitem__(self, kind: str) -> frozenset[str]:
-        if kind not in ("tool", "agent"):
-            raise KeyError(kind)
-        if kind not in self._found:
-            self._found[kind] = frozenset(self._store.find.names(kind))
-        return self._found[kind]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(("tool", "agent"))
-
-    def __len__(self) -> int:
-        return 2
 
 
 class Memory:

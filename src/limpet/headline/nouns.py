@@ -65,13 +65,16 @@ def _kind(asked: Mapping[str, Values], count: int) -> tuple[str, dict[str, Value
     noun = _joined([NOUNS.get(name, (f"{name} event", f"{name} events"))[one] for name in types]) or EVENTS[one]
     if len(types) > MOST_TYPES:
         noun = f"{EVENTS[one]} of the types {', '.join(types)}"
+    if types == ("gateway",) and rest.get("status") == ("started",):
+        noun, _ = ("gateway start", "gateway starts")[one], rest.pop("status")
     if "tool" in rest and types in ((), ("tool_call",)):
         tools = _either(rest.pop("tool"))
         noun = f"{tools} {('call', 'calls')[one]}" if types else f"{noun} of {tools}"
     if "error" in rest.get("is", ()):
         noun = ("error", "errors")[one] if not types else f"{noun} with an error"
     if rest.pop("is", ()) == ("deed",):
-        noun = f"{noun} that the agent did"
+        who = f"agent {_either(rest.pop('agent'))}" if "agent" in rest else "the agent"
+        noun = f"{noun} that {who} did"
     if "message" in types and len(types) == 1 and "actor" in rest:
         noun = f"{noun} from {_either([PEOPLE.get(who, who) for who in rest.pop('actor')])}"
     return f"{_adjective(rest.pop('status', ()))}{noun}", rest

@@ -72,6 +72,7 @@ MEANINGS: Mapping[str, str] = {
     "status:started": "unfinished|open|running|pending|ongoing|in progress|still running|still open|running now|"
     "running right now|open now|never finished|"
     "not finished|did not finish|didn't finish|haven't finished|without result|without a result|with no result",
+    "status:started actor:agent": "is the agent doing|are you doing",
     "actor:user": "the user|the owner|the human|to the agent|to you|to the assistant",
     "actor:agent": "the agent|the assistant|you|to me|to the user",
     "type:tool_call actor:agent": "did the agent run|did you run|the agent ran|you ran",

@@ -141,7 +141,7 @@ WHERE NOT seen AND arrived_ms <= :until AND pos > (SELECT max(pos) FROM recent b
 SELECT count(*) FROM (SELECT 1 FROM event e JOIN name s ON s.id = e.sources WHERE e.pos BETWEEN :since << 20 AND :until << 20
   AND instr(s.value, :one) AND instr(s.value, :other) LIMIT 1)
 -- name: last_calls
-SELECT status.value, e.pos >> 20 FROM event e JOIN name status ON status.id = e.status
+SELECT status.value, e.pos >> 20 FROM event e NOT INDEXED JOIN name status ON status.id = e.status
 WHERE e.type = (SELECT id FROM name WHERE value = 'tool_call') AND e.pos >= :since << 20 AND status.value <> 'started'
 ORDER BY e.pos DESC LIMIT :among
 -- name: meta
