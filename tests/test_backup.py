@@ -165,3 +165,14 @@ def test_a_backup_is_a_seal(told: Lab) -> None:
     done = told.limpet("verify")
     assert done.status == 5
     assert f"the backup {told.folder / 'a.db'} has the seal of record 6" in done.out
+
+
+def test_a_memory_that_cannot_be_read_is_moved_aside_and_the_copy_put_back(told: Lab) -> None:
+    """That is when one needs a copy."""
+    said = backed_up(told, str(told.folder / "a.db"))
+    with told.db.open("r+b") as file:
+        file.write(b"\x5a" * 8192)
+    done = told.limpet("restore", "--replace", "--json", said["path"])
+    assert done.status == 0, done.out + done.err
+    assert Path(done.json["aside"]).read_bytes()[:8192] == b"\x5a" * 8192
+    assert (len(told.events("tool_call")), told.verdict().faults) == (5, ())

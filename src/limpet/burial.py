@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from limpet.model import Fact
 
+KEPT_FROM = "kept_from_ms"
+"""The name under which it is kept from what time on records are kept: older ones are not taken in again."""
+
 SLACK_MS = 60_000
 RECURRING_SLACK_MS = 5_000
 """For what has a key that comes again."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from limpet import breaks
 from limpet.breaks import BEAT_MS, BEHIND_MS, HOOKS, TRANSCRIPTS, Watched, counted
+from limpet.burial import KEPT_FROM
 from limpet.model import Coverage, Gap, Query
 
 if TYPE_CHECKING:
@@ -64,8 +65,9 @@ def _of(store: Store, query: Query, watched: Watched, broken: Sequence[Break]) -
     left = _abandoned(hooks, watches, watched)
     if left and left.from_ms < since:
         return Coverage("blind", (left,), watched.pending)
-    all_gaps = [*_gaps(store, hooks, watches, watched), *_gaps_of(broken)]
-    gaps = tuple(gap for gap in all_gaps if _touches(gap, max(since, started), until))
+    all_gaps = [*_gaps(store, hooks, watches, watched), *_gaps_of(broken), *_dropped(store, started)]
+    asked_from = started if query.since_ms is None else max(since, started)
+    gaps = tuple(gap for gap in all_gaps if _touches(gap, asked_from, until))
     if gaps and not _any_witness(hooks, watches, max(since, started), until):
         return Coverage("blind", gaps, watched.pending)
     if gaps or watched.pending:
@@ -77,6 +79,13 @@ def _of(store: Store, query: Query, watched: Watched, broken: Sequence[Break]) -
 def _first(store: Store) -> int | None:
     """Return when the first event was."""
     return next((event.at_ms for event in store.find.page(Query(sort="oldest", limit=1, noise=True))), None)
+
+
+def _dropped(store: Store, started: int) -> Iterator[Gap]:
+    """Yield the time of which events were dropped by age."""
+    kept_from = int(store.state.meta(KEPT_FROM) or 0)
+    if kept_from:
+        yield Gap(min(started, kept_from), kept_from - 1, "limpet", "events of that time were dropped by age")
 
 
 def _as_told(found: Coverage, query: Query, watched: Watched) -> Coverage:

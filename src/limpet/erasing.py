@@ -11,15 +11,15 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from limpet import amendment, clock
+from limpet.burial import KEPT_FROM
 from limpet.interpretation import Interpretation
-from limpet.recorder import KEPT_FROM
 from limpet.store.custody import PRUNED, Seal, Tombstone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from limpet.amendment import Ranges
-    from limpet.model import Json
+    from limpet.model import Json, Record
     from limpet.store.records import Stored
     from limpet.store.sqlite import SqliteStore
 
@@ -90,6 +90,21 @@ class Eraser:
             if job.before_ms is not None:
                 self._cut(job)
             self._store.custody.sweep_names()
+
+    def open_job(self, job: Job) -> None:
+        """Write down a job whose steps the caller takes: what remains after them will be done, whatever happens."""
+        with self._store.transaction():
+            self._keep(job)
+
+    def clean(self, job: Job, pairs: Sequence[tuple[Stored, Record]]) -> None:
+        """Put cleaned records in place of those that are there, in one step, and let the ledger vouch for them."""
+        with self._store.transaction():
+            self._made.forget()
+            self._made.unmake([stored.record for stored, _ in pairs])
+            leaves = {new.no: self._store.custody.clean(stored, new, clock.nonce()) for stored, new in pairs}
+            self._made.take([new for _, new in pairs])
+            event = amendment.cleaned(job.id, leaves, {"summary": job.summary})
+            append(self._store, self._made, amendment.REDACT, event, job.at_ms)
 
     def end(self) -> None:
         """Take the job off: everything is done."""

@@ -312,6 +312,12 @@ class Memory:
 
         return briefing.of(self.settings, self.store, self.watched(), agent, session_key, now_ms, tokens)
 
+    def notes_of(self, store: SqliteStore) -> Nightly:
+        """Return the daily notes as they are made from a store that is open already."""
+        from limpet.note.nightly import Nightly  # noqa: PLC0415 - heavy, and few commands need it
+
+        return Nightly(self.settings, store, coverage.Watched(now_ms=clock.now_ms()))
+
     def note_agents(self) -> frozenset[str]:
         """Return every agent that may have notes: those that are configured, and those that an event names."""
         return frozenset({*Workspaces(self.settings).agents(), *self.store.find.names("agent")})

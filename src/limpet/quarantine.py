@@ -78,6 +78,23 @@ class Quarantine:
             with contextlib.suppress(OSError, ValueError):
                 yield path.name, jsonline.parse(path.read_bytes())
 
+    def unclean(self, redactor: Cleaner) -> Iterator[tuple[str, Json]]:
+        """Yield (file name, what should stand there) of each line in which secrets are found now."""
+        for name, said in self.named():
+            clean = {
+                **said,
+                **{key: redactor.redact_text(str(said[key]))[0] for key in ("where", "reason") if key in said},
+            }
+            clean["content"] = redactor.redact_bytes(str(said.get("content", "")).encode()).decode("utf-8", "replace")
+            if clean != said:
+                yield name, clean
+
+    def clean(self, redactor: Cleaner) -> None:
+        """Take out of what is kept the secrets that are found now."""
+        for name, said in [*self.unclean(redactor)]:
+            (self._folder / name).unlink()
+            self._write(name, jsonline.dump(said))
+
     def drop(self, names: Iterable[str]) -> None:
         """Delete what is kept under these file names."""
         for name in names:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from limpet import amendment, burial, clock, days, interpreter, text
 from limpet.errors import LimpetError
 from limpet.interpretation import Interpretation
 from limpet.interpreter.order import time_of
-from limpet.model import Record
 from limpet.store.custody import Tombstone
 from limpet.store.events import key_hash
 from limpet.store.records import pages
@@ -18,7 +18,7 @@ from limpet.store.state import Stream
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from limpet.model import Batch, Fact
+    from limpet.model import Batch, Fact, Record
     from limpet.quarantine import Cleaner, Quarantine
     from limpet.runtimes.runtime import Source
     from limpet.store.records import Stored
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 SEEN_MS = 30_000
 """How often it is written down that a source was read and gave nothing."""
-
-KEPT_FROM = "kept_from_ms"
-"""The name under which it is kept from what time on records are kept: older ones are not taken in again."""
 
 GOODBYES = frozenset({"limpet_stop"})
 
@@ -146,7 +143,7 @@ class Recorder:
         counts: Counter[str] = Counter({"duplicate": len(records) - len(fresh)})
         fresh, shunned = self._living(fresh)
         counts["forgotten"] += len(shunned)
-        numbered = self._store.records.append([self._cleaned(record, counts) for record in fresh], clock.nonce)
+        numbered = self._store.records.append([self.cleaned(record, counts) for record in fresh], clock.nonce)
         self._store.state.put_streams(_streams([*numbered, *shunned]))
         self._interpretation.take(numbered)
         self._store.state.count(counts)
@@ -165,7 +162,7 @@ class Recorder:
 
     def _living(self, records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
         """Return the records to take in, and those that tell of something forgotten or dropped, which stays away."""
-        kept_from = int(self._store.state.meta(KEPT_FROM) or 0)
+        kept_from = int(self._store.state.meta(burial.KEPT_FROM) or 0)
         if not kept_from and not self._store.custody.count_tombstones():
             return list(records), []
         living: list[Record] = []
@@ -181,7 +178,7 @@ class Recorder:
         tombstones = self._store.custody.buried(keys) if keys else ()
         return any(burial.is_buried(fact, tombstones) for fact in facts) if tombstones else False
 
-    def _cleaned(self, record: Record, counts: Counter[str]) -> Record:
+    def cleaned(self, record: Record, counts: Counter[str]) -> Record:
         """Return the record without secrets and image bytes: nothing else of it reaches the database."""
         body, images = text.without_images(record.body)
         body, removed = self._redactor.redact(body)
@@ -191,7 +188,7 @@ class Recorder:
         kind, _ = self._redactor.redact_text(record.kind)
         stream, _ = self._redactor.redact_text(record.stream)
         source, _ = self._redactor.redact_text(record.source)
-        return Record(record.id, source, stream, record.seq, kind, body, record.arrived_ms)
+        return replace(record, source=source, stream=stream, kind=kind, body=body)
 
 
 def _streams(records: Sequence[Record]) -> Iterator[Stream]:

@@ -41,6 +41,8 @@ class Settings:
     somebody is told (0: never), `on_alarm` the command that tells them, its last argument the sentence. `workspace` is
     what OpenClaw's environment names as its default workspace, `workspaces` says of an agent where its workspace is,
     whatever OpenClaw says.
+    `keep_days` is after how many days events are dropped (0: never), `keep_mb` from how many megabytes on the oldest
+    are; `keep_less` allows less than half a year. `secrets` are the user's own kinds of secrets, each with its pattern.
     `fleet` is the address of a fleet that is read in place of `db`, "" for none; `push` that of the fleet which the
     sidecar pushes to, `push_password_env` the variable with its password, `machine` the name of this machine there.
     """
@@ -61,6 +63,10 @@ class Settings:
     on_alarm: str = ""
     workspace: str = ""
     workspaces: Mapping[str, str] = field(default_factory=dict)
+    keep_days: int = 0
+    keep_mb: int = 0
+    keep_less: bool = False
+    secrets: Mapping[str, str] = field(default_factory=dict)
     fleet: str = ""
     push: str = ""
     push_password_env: str = ""
@@ -107,6 +113,10 @@ DEFAULTS: Mapping[str, Any] = {
     "alarm_after_s": 300,
     "on_alarm": "",
     "workspaces": {},
+    "keep_days": 0,
+    "keep_mb": 0,
+    "keep_less": False,
+    "secrets": {},
     "push": "",
     "push_password_env": "",
     "machine": "",
@@ -133,6 +143,8 @@ def load(
     rest = {name: _plain(name, file, origins) for name in DEFAULTS}
     _check_note_model(rest["note_model"])
     _check_note_at(rest["note_at"])
+    _check_keeping(rest)
+    _check_secrets(rest["secrets"])
     _check_push(rest["push"])
     _check_web_port(rest["web_port"])
     _check_alarm(rest["alarm_after_s"], rest["on_alarm"])
@@ -293,6 +305,30 @@ def _workspaces(named: Mapping[str, Any], env: Mapping[str, str]) -> Mapping[str
                 f"config.toml: workspaces.{agent} is {folder!r}, but it must be a folder.", 'main = "~/notes"'
             )
     return {agent: str(_absolute(folder.strip(), env)) for agent, folder in named.items()}
+
+
+LEAST_DAYS = 183
+"""Nobody keeps less than half a year by a slip of the finger."""
+
+
+def _check_keeping(rest: Mapping[str, Any]) -> None:
+    days, least = rest["keep_days"], 1 if rest["keep_less"] else LEAST_DAYS
+    if days and days < least:
+        raise BadInput(
+            f"config.toml: keep_days is {days}, which is less than {least} days.",
+            "Say 0 to keep everything; with keep_less = true any number of days is taken.",
+        )
+    if rest["keep_mb"] < 0:
+        raise BadInput("config.toml: keep_mb is less than nothing.", "Say 0 to keep everything.")
+
+
+def _check_secrets(patterns: Mapping[str, Any]) -> None:
+    for kind, pattern in patterns.items():
+        if not isinstance(pattern, str) or not pattern:
+            raise BadInput(
+                f"config.toml: secrets.{kind} is {pattern!r}, but it must be a pattern.",
+                '"acme badge" = "ACME-[0-9]{6}"',
+            )
 
 
 def _check_note_at(value: str) -> None:

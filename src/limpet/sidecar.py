@@ -20,7 +20,7 @@ from limpet.memory import Memory
 from limpet.recording import Lock, Recording
 from limpet.store import opening
 from limpet.tools import Desk
-from limpet.upkeep import finishing
+from limpet.upkeep import finishing, pruning
 from limpet.watch import Watch
 from limpet.web.starting import Page
 
@@ -41,6 +41,9 @@ BRIEFS_S = 1.0
 
 NOTES_S = 60.0
 """How often it looks whether a note is due, where nothing waits to be taken in."""
+
+RETENTION_S = 21_600.0
+"""How often it looks whether anything is too old, where the settings say how old that is."""
 
 PASSING = (LimpetError, apsw.Error, OSError)
 """Faults that may pass: the sidecar says them and tries again."""
@@ -81,6 +84,7 @@ class Sidecar:
             notes = threading.Thread(target=self._write_notes, name="notes", daemon=True)
             notes.start()
             self._start_pushing()
+            self._start_retention()
             threading.Thread(target=self._watch.run, args=(self._stop,), name="watch", daemon=True).start()
             briefs = threading.Thread(target=self._keep_briefs, name="briefs", daemon=True)
             briefs.start()
@@ -123,11 +127,18 @@ class Sidecar:
     def _opened(self) -> Recording:
         recording = Recording.open(self._settings)
         if Job.read(recording.store) is not None:
-            self._say("finishing what an earlier run began to erase")
-            with Memory(self._settings) as memory:
-                finishing.finish(memory)
+            self._finish_erasing()
         self._say(f"recording into {self._settings.db}")
         return recording
+
+    def _finish_erasing(self) -> None:
+        """Finish what an earlier run began to erase; where that cannot be done now, recording goes on all the same."""
+        self._say("finishing what an earlier run began to erase")
+        try:
+            with Memory(self._settings) as memory:
+                finishing.finish(memory)
+        except LimpetError as error:
+            self._say(f"cannot finish erasing: {error.message} {error.hint}".strip())
 
     def _round(self, recording: Recording, *, everything: bool) -> bool:
         more = recording.round(everything=everything)
@@ -188,6 +199,23 @@ class Sidecar:
                 memory.local().check_in_place()
                 pause = 0.0 if self._complaint else keeper.look(memory.store, memory.watched())
                 self._stop.wait(max(BRIEFS_S, pause))
+
+    def _start_retention(self) -> None:
+        """Drop what is old, where the settings say so, beside the loop: announced first, then now and then."""
+        chosen = self._settings
+        if (chosen.keep_days or chosen.keep_mb) and chosen.owns_spool:
+            threading.Thread(target=self._retain, name="retention", daemon=True).start()
+
+    def _retain(self) -> None:
+        while not self._stop.wait(NOTES_S):
+            try:
+                with Memory(self._settings) as memory:
+                    said = pruning.retain(memory, clock.now_ms())
+            except LimpetError as error:
+                said = f"cannot drop what is old: {error.message}"
+            if said:
+                self._say(said)
+            self._stop.wait(RETENTION_S)
 
     def _look_for_notes(self) -> None:
         with Memory(self._settings) as memory:

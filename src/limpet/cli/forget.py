@@ -1,16 +1,16 @@
-"""The command that forgets: what a question asks for, for good."""
+"""The commands that erase for good: forget, prune, redact."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING
 
-from limpet import text
+from limpet import days, text
 from limpet.cli import output
 from limpet.cli.ask import now_of
 from limpet.errors import BadInput
 from limpet.memory import Memory
-from limpet.upkeep import finishing, forgetting
+from limpet.upkeep import cleaning, finishing, forgetting, pruning
 
 if TYPE_CHECKING:
     import argparse
@@ -42,6 +42,60 @@ def forget(args: argparse.Namespace) -> int:
             _as_json(plan, done, args.json)
         else:
             report(done)
+    return 0
+
+
+def prune(args: argparse.Namespace) -> int:
+    """Show what is older than so many days, ask, and drop it."""
+    with Memory.open(args.db, args.tz) as memory:
+        finish_what_was_begun(memory)
+        now_ms = now_of(args, memory.settings.zone)
+        plan = pruning.plan(memory, args.older_than, now_ms, less=args.less)
+        if not args.json:
+            before = output.moment(plan.before_ms, memory.settings.zone)
+            output.data(f"{output.counted(plan.records, 'record')} from before {before}")
+            output.data(f"  what daily notes cite is kept ({output.counted(plan.cited, 'event')})")
+        if args.dry_run or not plan.records or not agreed(args, "Drop this for good?"):
+            done = finishing.Finished()
+        else:
+            erasing = output.Progress("records to drop")
+            done = pruning.prune(memory, plan, now_ms, lambda left: erasing(f"{left:,}"))
+            erasing.end()
+        if args.json:
+            before_said = days.show(plan.before_ms, memory.settings.zone)
+            output.as_json(
+                {"before": before_said, "records": plan.records, "cited": plan.cited, "erased": done.records}
+            )
+        elif done.records:
+            report(done)
+    return 0
+
+
+def redact(args: argparse.Namespace) -> int:
+    """Take secrets out of what was kept before, by the rules of today."""
+    with Memory.open(args.db, args.tz) as memory:
+        finish_what_was_begun(memory)
+        progress = output.Progress("records gone through")
+        now_ms = now_of(args, memory.settings.zone)
+        found = cleaning.redact(memory, now_ms, lambda no: progress(f"{no:,}"), dry_run=not args.again or args.dry_run)
+        progress.end()
+        if args.json:
+            output.as_json(
+                {"records": found.records, "quarantine": found.quarantined, "kinds": dict(found.kinds),
+                 "cleaned": found.done is not None}
+            )  # fmt: skip
+            return 0
+        where = (
+            f"{output.counted(found.records, 'record')} and {output.counted(found.quarantined, 'line')} of quarantine"
+        )
+        output.data(f"secrets {'taken out of' if found.done else 'found in'} {where}")
+        for kind, n in sorted(found.kinds.items()):
+            output.data(f"  {n:>7,}  {kind}")
+        if not args.again and found.records + found.quarantined:
+            output.say("limpet redact --again  takes them out")
+        if found.done:
+            for trouble in found.done.troubles:
+                output.say(f"not done: {text.clean(trouble, newlines=False)}")
     return 0
 
 

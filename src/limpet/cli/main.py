@@ -126,6 +126,18 @@ def _forget(p: argparse.ArgumentParser) -> None:
     p.add_argument("--yes", action="store_true", help="do not ask")
 
 
+def _prune(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--older-than", type=int, required=True, metavar="DAYS", help="how many days are kept")
+    p.add_argument("--less", action="store_true", help="yes, less than half a year")
+    p.add_argument("--dry-run", action="store_true", help="show what would be dropped, and change nothing")
+    p.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _redact(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--again", action="store_true", help="take out what is found; without it, it is only counted")
+    p.add_argument("--dry-run", action="store_true", help="count only")
+
+
 def _backup(p: argparse.ArgumentParser) -> None:
     p.add_argument("path", help="the file to write, or a folder: then it is named after the time")
     p.add_argument("--replace", action="store_true", help="replace the file that lies there")
@@ -254,6 +266,20 @@ COMMANDS: dict[str, Command] = {
         "erase for good what a question asks for: bytes, events, index, notes",
         "limpet forget session:s-1 --dry-run",
         _forget,
+        True,
+    ),
+    "prune": Command(
+        "forget:prune",
+        "drop what is old; what daily notes cite is kept, and a seal stands in place of the rest",
+        "limpet prune --older-than 400 --dry-run",
+        _prune,
+        True,
+    ),
+    "redact": Command(
+        "forget:redact",
+        "look for secrets in what was kept before, by the rules of today, and take them out",
+        "limpet redact --again",
+        _redact,
         True,
     ),
     "backup": Command(

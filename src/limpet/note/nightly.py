@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from limpet import clock, coverage, days
 from limpet.belonging import NOBODY
+from limpet.burial import KEPT_FROM
 from limpet.errors import LimpetError, Unavailable
 from limpet.interpreter import event_id, place_of
 from limpet.model import Query
@@ -95,7 +96,8 @@ class Nightly:
             if not alone:
                 raise Unavailable("Another Limpet is writing notes.", "Try again in a minute.")
             diary = Diary.read(self._settings.home)
-            outcomes = [self._kept(diary, key, now_ms) for key in sorted(set(keys)) if self._stands(key)]
+            standing = [key for key in sorted(set(keys)) if self._stands(key)]
+            outcomes = [self._kept(diary, key, now_ms, dropped=True) for key in standing]
             diary.write(self._settings.home)
             return outcomes
 
@@ -191,9 +193,11 @@ class Nightly:
         diary.through = newest
         return True
 
-    def _kept(self, diary: Diary, key: Key, now_ms: int) -> Outcome:
+    def _kept(self, diary: Diary, key: Key, now_ms: int, *, dropped: bool = False) -> Outcome:
         day, agent = key
         try:
+            if not dropped and self._is_dropped(day):
+                return self._left(diary, key, now_ms)
             outcome = self._made(agent, day, now_ms)
         except LimpetError as error:
             diary.failed(key, f"{error.message} {error.hint}".strip(), now_ms)
@@ -203,6 +207,16 @@ class Nightly:
         if outcome.path and (open_ := self._unsettled(key)):
             diary.unsettled[key] = open_
         return outcome
+
+    def _is_dropped(self, day: date) -> bool:
+        """Whether events of that day were dropped by age: its note tells more than they do now."""
+        kept_from = int(self._store.state.meta(KEPT_FROM) or 0)
+        return days.window_of(day, self._settings.zone)[0] < kept_from
+
+    def _left(self, diary: Diary, key: Key, now_ms: int) -> Outcome:
+        diary.done(key, None, now_ms)
+        diary.unsettled.pop(key, None)
+        return Outcome(key[1], key[0], None, "unchanged", "Events of that day were dropped; its note stays as it is.")
 
     def _made(self, agent: str, day: date, now_ms: int) -> Outcome:
         if not nights.exists(day, self._settings.zone):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 STAMP = re.compile(r"\d+:(?P<no>\d{1,18}):(?P<hash>[0-9a-f]{64})")
+CITED = re.compile(r"\[(\d{1,18}(?:, \d{1,18})*)(?:; [\d,]+ in all)?\]")
 NAME = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
 
 
@@ -35,13 +36,28 @@ def seals_in(workspaces: Iterable[Path]) -> Iterator[Sealed]:
                 yield from seals_of(path)
 
 
+def cited_in(workspaces: Iterable[Path]) -> set[int]:
+    """Return the number of every event that a note in these workspaces cites, whoever has edited it since."""
+    cited: set[int] = set()
+    for folder in sorted({workspace / files.FOLDER for workspace in workspaces}):
+        for path in sorted(folder.glob("*.md")):
+            if NAME.fullmatch(path.name):
+                content = _content(path)
+                lists = CITED.findall(content.decode("utf-8", "replace")) if b"limpet:begin" in content else ()
+                cited.update(int(number) for said in lists for number in re.findall(r"\d+", said))
+    return cited
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes() if path.stat().st_size <= files.LARGEST else b""
+    except OSError:
+        return b""
+
+
 def seals_of(path: Path) -> Iterator[Sealed]:
     """Yield the seals of one file of notes."""
-    try:
-        content = path.read_bytes() if path.stat().st_size <= files.LARGEST else b""
-    except OSError:
-        return
-    for day, agent, said in stamps_in(content):
+    for day, agent, said in stamps_in(_content(path)):
         if found := STAMP.fullmatch(said):
             where = f"the note of {day} ({unquote(agent)}) in {path.parent}"
             yield Sealed(int(found["no"]), bytes.fromhex(found["hash"]), where)

@@ -74,7 +74,19 @@ class Custody:
         code = self._names.code
         columns = (code(record.source), code(record.stream or "-"), code(record.kind))
         self._connection.execute(self._sql["clean_record"], (*columns, nonce, old, record.no))
+        was = code(stored.record.stream or "-")
+        if was != columns[1]:
+            self._connection.execute(self._sql["rename_stream"], (columns[1], was))
         return ledger.leaf_of(record, content, nonce)
+
+    def older_than(self, before_ms: int, kept: Iterable[int]) -> list[int]:
+        """Return the records that tell only of what ended before this time; events in `kept` are not among it."""
+        given = {
+            "before": before_ms,
+            "kept": json.dumps(sorted(kept)),
+            "kinds": json.dumps(sorted(amendment.KINDS)),
+        }
+        return [row[0] for row in self._connection.execute(self._sql["older_records"], given)]
 
     def cut(self, through: int) -> None:
         """Drop every record up to this number: the caller has forgotten them all, and seals the place."""

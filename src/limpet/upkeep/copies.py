@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from limpet import amendment, clock
 from limpet.erasing import append
-from limpet.errors import BadInput, CheckFailed, NotFound, Unavailable
+from limpet.errors import BadInput, CheckFailed, LimpetError, NotFound, Unavailable
 from limpet.interpretation import Interpretation
 from limpet.recording import Lock, Recording
 from limpet.store.custody import Seal
@@ -73,7 +73,7 @@ def backup(memory: Memory, path: Path, progress: Callable[[int], None], *, repla
 
 
 def restore(settings: Settings, path: Path, progress: Callable[[int], None], *, replace: bool = False) -> Copied:
-    """Put a copy back as the memory, after it was verified; what lay there is moved aside, with its log and index.
+    """Put a copy back as the memory, after it was verified; what lay there is kept aside.
 
     The sidecar must not run. Raises NotFound, BadInput where a memory is there and `replace` is not said, Unavailable
     while somebody records, CheckFailed for a copy with a fault: then nothing is changed.
@@ -91,7 +91,7 @@ def restore(settings: Settings, path: Path, progress: Callable[[int], None], *, 
     try:
         _copy_file(path, half)
         verdict = checked(half, progress)
-        aside = _moved_aside(settings.db)
+        aside = _set_aside(settings.db)
         half.replace(settings.db)
         _sync_folder(settings.db.parent)
         _take_up(settings, verdict)
@@ -160,18 +160,37 @@ def _copy_file(path: Path, half: Path) -> None:
         os.umask(old)
 
 
-def _moved_aside(db: Path) -> Path | None:
-    """Move the memory that is there aside, with its log, so that no log of one file lies beside another one."""
-    if not db.exists():
-        for suffix in ("-wal", "-shm"):
-            db.with_name(db.name + suffix).unlink(missing_ok=True)
-        return None
-    aside = db.with_name(f"{db.name}{ASIDE}{clock.stamp()}")
-    # The log first: a database without its log is an older whole one, a log beside another database is damage.
-    for suffix in ("-wal", "-shm", ""):
-        with contextlib.suppress(FileNotFoundError):
-            db.with_name(db.name + suffix).rename(aside.with_name(aside.name + suffix))
+def _set_aside(db: Path) -> Path | None:
+    """Keep the memory that is there under another name, and take its log away from where the new one will lie.
+
+    A whole one is copied, so that there is a memory at every moment; one that cannot be read is moved, with its log.
+    A log beside another database would be taken for its own, and damage it.
+    """
+    aside = db.with_name(f"{db.name}{ASIDE}{clock.stamp()}") if db.exists() else None
+    if aside is not None and not _is_copied(db, aside):
+        _tidy(aside)
+        for suffix in ("-wal", "-shm", ""):
+            with contextlib.suppress(FileNotFoundError):
+                db.with_name(db.name + suffix).rename(aside.with_name(aside.name + suffix))
+    for suffix in ("-wal", "-shm"):
+        db.with_name(db.name + suffix).unlink(missing_ok=True)
     return aside
+
+
+def _is_copied(db: Path, aside: Path) -> bool:
+    old = os.umask(0o077)
+    try:
+        store = SqliteStore(db, writing=False)
+        try:
+            store.copy_to(aside)
+        finally:
+            store.close()
+        _sync(aside)
+    except (LimpetError, OSError):
+        return False
+    finally:
+        os.umask(old)
+    return True
 
 
 def _take_up(settings: Settings, verdict: Verdict) -> None:

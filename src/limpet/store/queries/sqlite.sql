@@ -424,3 +424,14 @@ WHERE e.id IN (SELECT value FROM json_each(:ids))
 -- name: streams_by_id
 SELECT stream.value, source.value, s.records, s.low, s.high, s.first_ms, s.last_ms, s.ended
 FROM stream s JOIN name stream ON stream.id = s.id JOIN name source ON source.id = s.source WHERE s.id IN (SELECT value FROM json_each(:ids))
+-- name: rename_stream
+UPDATE OR REPLACE stream SET id = ? WHERE id = ?
+-- name: older_records
+WITH kept AS (
+  SELECT id FROM event WHERE (pos >> 20) + coalesce(duration_ms, 0) >= :before UNION SELECT value FROM json_each(:kept)),
+held AS (SELECT id >> 12 AS no FROM kept UNION SELECT place >> 12 FROM sighting WHERE event IN (SELECT id FROM kept)),
+told AS (SELECT id >> 12 AS no FROM event UNION SELECT place >> 12 FROM sighting)
+SELECT c.no FROM content c JOIN record r ON r.no = c.no LEFT JOIN name k ON k.id = r.kind
+WHERE c.no NOT IN (SELECT no FROM held) AND (r.arrived_ms < :before OR c.no IN (SELECT no FROM told))
+  AND k.value NOT IN (SELECT value FROM json_each(:kinds))
+ORDER BY c.no
