@@ -108,6 +108,8 @@ HINTS = {
 def _unreachable(said: str) -> LimpetError:
     if "password authentication failed" in said or "no password supplied" in said:
         return _refused(said)
+    if "database" in said and "does not exist" in said:
+        return _no_database(said.rpartition("FATAL: ")[2].strip().rstrip("."))
     reason = said.rpartition("failed: ")[2].partition(" Is the server running")[0].rstrip(".")
     return Unavailable(
         f"The fleet's PostgreSQL cannot be reached: {reason}.", "Nothing is lost; it is tried again.", "unreachable"
