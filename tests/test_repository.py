@@ -88,6 +88,15 @@ def test_the_wheel_holds_all_that_the_program_reads(tmp_path: Path) -> None:
     assert package | plugin <= held
 
 
+def test_the_plugin_stays_small() -> None:
+    """What records has under 300 lines, what answers under 120: each can be read at one sitting."""
+    sources = {path.name: path for path in (ROOT / "integrations" / "openclaw").glob("*.js")}
+    answering = {"recall.js", "brief.js"}
+    recording = sources.keys() - answering
+    assert sum(len(sources[name].read_text("utf-8").splitlines()) for name in recording) < 300
+    assert sum(len(sources[name].read_text("utf-8").splitlines()) for name in answering & sources.keys()) < 120
+
+
 def test_the_scripts_can_be_run() -> None:
     """Every shell script is executable, and its shell finds no fault in its form."""
     scripts = [*(ROOT / "tools").glob("*.sh"), ROOT / ".ci" / "run"]

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 const LIMIT_MS = 3_000;
 const LONGEST = 1 << 18; // of an answer, in bytes
 const LONGEST_PATH = 100; // as door.py has it: a longer one cannot be a socket's
+const CRON = /^agent:[^:]+:cron:/;
 const NO_SIDECAR = "Limpet's sidecar is not running";
 const ADVICE = "nothing is known about what happened, and nothing is lost. Try again later, or tell your human: limpet status";
 
@@ -19,10 +20,11 @@ export function offerTools(api, home) {
   } catch (error) { api.logger?.warn?.(`limpet: no memory tools (${error?.message})`); }
 }
 
-/** Who asks is what the gateway says, never what the model says: an agent sees its own, a stranger this conversation. */
+/** Who asks is what the gateway says, never what the model says: its owner sees all of this agent's, others this conversation. */
 const executing = (name, home, ctx) => async (_id, args) => {
-  const stranger = ctx?.senderIsOwner !== true && ctx?.requesterSenderId !== undefined;
-  const request = { op: "tool", name, arguments: args, agent: ctx?.agentId, session_key: stranger ? ctx?.sessionKey : "" };
+  const { agentId: agent, sessionKey: session_key, senderIsOwner, requesterSenderId } = ctx ?? {};
+  const whole = senderIsOwner === true || (requesterSenderId === undefined && CRON.test(session_key)); // a job is its owner's
+  const request = { op: "tool", name, arguments: args, agent, session_key, whole };
   const { text, code } = await ask(home, request).catch((error) => unanswered(error));
   return { content: [{ type: "text", text }], details: code ? { ok: false, error: code } : { ok: true } };
 };

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from limpet import settings
+from limpet import clock, days, settings
 
 if TYPE_CHECKING:
     import argparse
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 def mcp(args: argparse.Namespace) -> int:
     """Serve the tools on standard input and output until the input ends."""
     chosen = settings.load(db=args.db, zone=args.tz)
+    days.day_of(clock.now_ms(), chosen.zone)  # a wrong zone is said now, not in every answer
     from limpet import mcp as door  # noqa: PLC0415 - heavy: the settings are complained of first
 
     door.serve(chosen, args.agent)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from limpet.text import clean
+
 INDEXED = 20_000
 """Characters of one event that are indexed: its beginning and its end. An uncapped 0.8 MB event blocks a commit."""
 
@@ -25,11 +27,15 @@ _WIDE = re.compile(r"(?:[^\0]\0){2,}")
 
 
 def indexed(text: str) -> str:
-    """Return the text to put into the index: folded to compatibility forms, without NUL, pairs for CJK, capped."""
+    """Return the text to put into the index: cleaned, folded to compatibility forms, pairs for CJK, capped.
+
+    What colour codes or hidden characters split is one word again (field case F31).
+    """
     if "\0" in text:
         text = _WIDE.sub(lambda m: m[0].replace("\0", ""), text).replace("\0", " ")
     if len(text) > INDEXED:
         text = text[: INDEXED - TAIL] + " … " + text[-TAIL:]
+    text = clean(text)
     if text.isascii():
         return text
     return _RUN.sub(lambda m: f" {' '.join(_pairs(m[0]))} ", unicodedata.normalize("NFKC", text))
@@ -38,7 +44,7 @@ def indexed(text: str) -> str:
 def asked(words: str) -> str:
     """Return the full-text expression that matches these literal words in this order, "" where they hold no word."""
     terms: list[str] = []
-    for word in _WORD.findall(_spread(unicodedata.normalize("NFKC", words.replace("\0", " ")))):
+    for word in _WORD.findall(_spread(unicodedata.normalize("NFKC", clean(words.replace("\0", " "))))):
         terms += word.split("_")
     terms = [t for t in terms if t]
     if not terms:
@@ -53,8 +59,11 @@ def is_cjk(character: str) -> bool:
 
 
 def _spread(words: str) -> str:
-    """Take runs of CJK apart into pairs; a single character stays and is asked for as the beginning of a pair."""
-    return _RUN.sub(lambda m: f" {' '.join(_pairs(m[0], last=False))} ", words)
+    """Take runs of CJK apart into pairs; a single character stays and is asked for as the beginning of a pair.
+
+    The last run may go on in the text; one that other words follow ends where it is said to.
+    """
+    return _RUN.sub(lambda m: f" {' '.join(_pairs(m[0], last=bool(_WORD.search(words, m.end()))))} ", words)
 
 
 def _pairs(run: str, *, last: bool = True) -> list[str]:
