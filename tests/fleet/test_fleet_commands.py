@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,8 +13,6 @@ from limpet import pushing
 from postgres import SECRET
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from postgres import Server
 
 NOW = str(NOON + 3_600_000)
@@ -184,3 +184,20 @@ def test_the_sidecar_pushes_by_itself(lab: Lab, server: Server, fleet: str):
         lab.spool([call("c1", 0), call("c2", 1)])
         until(lambda: server.run(fleet, "SELECT count(*) FROM limpet.event") == [(2,)], "the sidecar pushed")
     assert server.run(fleet, "SELECT name, records FROM limpet.machine") == [("web-7", 2)]
+
+
+def test_the_tables_are_documented_as_they_are():
+    """docs/fleet.md shows the beginning of the schema's script, word by word, with every table that is read."""
+    root = Path(__file__).parents[2]
+    script = (root / "src/limpet/store/migrations/postgres/0001.sql").read_text("utf-8")
+    page = (root / "docs/fleet.md").read_text("utf-8").partition("## The tables")[2]
+    shown = page.partition("```sql\n")[2].partition("\n```")[0]
+    assert script.startswith(shown)
+    assert set(re.findall(r"CREATE TABLE limpet\.(\w+) \(", shown)) >= {
+        "record",
+        "body",
+        "event",
+        "sighting",
+        "stream",
+        "machine",
+    }
