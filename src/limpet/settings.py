@@ -170,7 +170,7 @@ def for_child(settings: Settings) -> Mapping[str, str]:
     return {
         **os.environ,
         "LIMPET_HOME": str(settings.home),
-        "LIMPET_DB": str(settings.db),
+        "LIMPET_DB": settings.fleet or str(settings.db),
         "OPENCLAW_STATE_DIR": str(settings.state),
     }
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 from contextlib import ExitStack, closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +19,7 @@ from limpet.errors import BadInput, NotUnderstood
 from limpet.model import STATUSES, TRUSTS, TYPES, Query
 from limpet.push.pusher import Pusher
 from limpet.question import parse
+from limpet.store import finding
 from limpet.store.postgres import opening
 from limpet.store.postgres.store import FleetStore
 from limpet.store.sql import queries
@@ -172,8 +175,6 @@ def test_sessions_and_single_events_are_told_alike(both: Both):
 
 def test_every_named_query_of_the_fleet_has_the_parameters_of_its_twin():
     """The two dialects differ in SQL alone: same names, same parameters, beside those that say whose rows."""
-    import re
-
     named = re.compile(r"(?<!:):([a-z_]\w*)|(\?)")
     sqlite, postgres = queries("sqlite"), queries("postgres")
     ours = {"where.always", "where.nothing", "where.words", "where.phrase", "machines"}
@@ -182,3 +183,12 @@ def test_every_named_query_of_the_fleet_has_the_parameters_of_its_twin():
         if {*named.findall(sqlite[name])} != {*named.findall(postgres[name])} - {("machines", ""), ("stride", "")}
     ]  # fmt: skip
     assert unlike == []
+
+
+def test_whatever_is_read_of_events_can_be_asked_of_both_stores():
+    """Each query by which the finder reads, and each piece of one, is in both dialects."""
+    source = (Path(finding.__file__)).read_text("utf-8")
+    named = set(re.findall(r'_?sql\["([\w.]+)"\]', source)) - {"where.always"}
+    families = ("where.", "order.", "counts.", "column.", "names_of_kind.")
+    named |= {name for name in queries("sqlite") if name.startswith(families)} - {"where.positions", "where.outside"}
+    assert named - {"where.positions", "where.outside"} - queries("postgres").keys() == set()

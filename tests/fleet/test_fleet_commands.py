@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lab import NOON, Done, Lab, call, hook, until
+from lab import NOON, Done, Lab, call, ended, hook, until
 from limpet import pushing
 from postgres import SECRET
+from visitor import Visitor
 
 if TYPE_CHECKING:
     from postgres import Server
@@ -184,6 +186,24 @@ def test_the_sidecar_pushes_by_itself(lab: Lab, server: Server, fleet: str):
         lab.spool([call("c1", 0), call("c2", 1)])
         until(lambda: server.run(fleet, "SELECT count(*) FROM limpet.event") == [(2,)], "the sidecar pushed")
     assert server.run(fleet, "SELECT name, records FROM limpet.machine") == [("web-7", 2)]
+
+
+def test_the_page_works_on_a_fleet(pushed: tuple[Lab, str]):
+    """`limpet open --db` serves it alone, without a sidecar; its answers are those of the command line."""
+    lab, url = pushed
+    process = lab.start("open", "--no-browser", "--json", "--db", url)
+    try:
+        assert process.stdout is not None
+        visitor = Visitor.of(lab, json.loads(process.stdout.readline()))
+        asked = {"q": "events on 2026-06-01", "now": NOW}
+        told = lab.limpet("ask", asked["q"], "--now", NOW, "--json", "--db", url).json
+        assert visitor.get("/api/ask", **asked).json["events"] == told["events"]
+        assert len(told["events"]) == 5
+        assert visitor.get("/api/status").json["machines"][0]["machine"] == "web-1"
+        assert visitor.get("/api/session/s-1").json == lab.limpet("session", "s-1", "--json").json
+    finally:
+        process.terminate()
+        ended(process)
 
 
 def test_the_tables_are_documented_as_they_are():

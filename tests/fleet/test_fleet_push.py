@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import time
@@ -14,6 +15,7 @@ from lab import Lab, call, ended, hook, kill, numbered
 from limpet import fleet as fleet_module
 from limpet.errors import Unavailable
 from limpet.model import Query
+from limpet.push import batch
 from limpet.push.pusher import Pushed, Pusher
 from limpet.store.postgres import opening
 from limpet.store.postgres.store import FleetStore
@@ -230,6 +232,35 @@ def test_pushers_and_a_server_that_are_killed_at_random_lose_and_double_nothing(
         with closing(FleetStore.open(url)) as store:
             told = [store.of(machine).find.page(EVERYTHING) for machine in store.machines]
     assert sorted(map(repr, here)) == sorted(map(repr, told))
+
+
+def test_a_batch_stays_small_however_large_the_records_are(lab: Lab):
+    """Thirty records of 400,000 characters are read in many batches, each little more than its measure."""
+    large = [
+        hook("limpet_add", {"type": "x", "summary": "x", "details": os.urandom(200_000).hex()}, n) for n in range(30)
+    ]
+    lab.take(large)
+    sizes, head = [], 0
+    with closing(SqliteStore(lab.db, writing=False)) as store:
+        reader = batch.Reader(store)
+        while head < 30:
+            part = reader.next(head, 0)
+            sizes.append(sum(len(row[-1] or b"") for table in part.rows.values() for row in table))
+            head = part.head
+    assert max(sizes) < batch.BYTES + 500_000
+    assert len(sizes) > 1
+
+
+@pytest.mark.parametrize("version", [18])
+def test_a_newer_postgresql_does_as_well(lab: Lab, version: int):
+    """The schema, a push, an answer and a check of the chain on another version of the server."""
+    here = lab.take(said(25))
+    with serving(version) as server:
+        url = server.make("newer")
+        opening.prepare(url)
+        push(lab, url)
+        assert there(url) == here
+        assert faults(url) == ()
 
 
 @pytest.mark.soak

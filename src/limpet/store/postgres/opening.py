@@ -22,7 +22,18 @@ SCHEMA = 1
 OLDEST = 15
 """The oldest PostgreSQL: views with the asker's own rights came with it."""
 
-CONNECT_S = 10
+MANNERS = {
+    "application_name": "limpet",
+    "client_encoding": "utf8",
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+    "prepare_threshold": None,
+}
+"""How every connection behaves: a server that vanishes is noticed, and nothing is prepared that a pooler would lose."""
+
 SQL = queries("push")
 MIGRATIONS = Path(__file__).parents[1] / "migrations" / "postgres"
 
@@ -145,12 +156,9 @@ KNOWN: Sequence[tuple[tuple[type[psycopg.Error], ...], Callable[[str], LimpetErr
 
 
 def _connected(where: str, password: str) -> psycopg.Connection[Any]:
-    given: dict[str, Any] = {"password": password} if password else {}
+    given: dict[str, Any] = {**MANNERS, **({"password": password} if password else {})}
     with errors():
-        connection = psycopg.connect(
-            address.parsed(where).url, autocommit=True, connect_timeout=CONNECT_S, application_name="limpet",
-            prepare_threshold=None, client_encoding="utf8", **given,
-        )  # fmt: skip
+        connection = psycopg.connect(address.parsed(where).url, autocommit=True, **given)
     if (old := too_old(connection.info.server_version)) is not None:
         connection.close()
         raise old
