@@ -97,6 +97,14 @@ def test_a_database_without_a_fleet_and_one_that_is_none(full: Lab, server: Serv
     assert [fault(full, server.url(name)).code for name in ("bare", "nowhere")] == ["no_fleet", "no_database"]
 
 
+@pytest.mark.parametrize("address", ["postgresql://me:wr0ng@[h/x", "postgresql://me:wr0ng@h/x?colour=red"])
+def test_an_address_that_is_none_is_refused_without_its_password(full: Lab, address: str):
+    """A bracket that is not closed, a parameter that there is not."""
+    said = fault(full, address)
+    assert (said.code, said.exit_status) == ("bad_address", 2)
+    assert "wr0ng" not in f"{said.message} {said.hint}"
+
+
 def test_a_server_that_is_not_there(full: Lab, tmp_path: Path):
     """It is unreachable, and what is recorded waits."""
     said = fault(full, f"postgresql://me@/x?host={tmp_path}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import errors as pg
+from psycopg.conninfo import conninfo_to_dict
 
 from limpet import address
 from limpet.errors import BadInput, LimpetError, Unavailable
@@ -30,9 +31,8 @@ MANNERS = {
     "keepalives_interval": 10,
     "keepalives_count": 3,
     "tcp_user_timeout": 60_000,
-    "prepare_threshold": None,
 }
-"""How every connection behaves: a server that vanishes is noticed, and nothing is prepared that a pooler would lose."""
+"""How a connection behaves where its address does not say otherwise: a server that vanishes is noticed."""
 
 SQL = queries("push")
 MIGRATIONS = Path(__file__).parents[1] / "migrations" / "postgres"
@@ -89,6 +89,10 @@ def explained(error: psycopg.Error) -> LimpetError:
     for kinds, make in KNOWN:
         if isinstance(error, kinds):
             return make(said)
+    if isinstance(error, psycopg.ProgrammingError) and error.sqlstate is None:
+        return BadInput(
+            f"That is no fleet's address: {said}.", "For example postgresql://me@host/database", "bad_address"
+        )
     if error.sqlstate is None:
         return _unreachable(said)
     return Unavailable(f"The fleet's PostgreSQL says: {said}.", "Its own log tells more.", "fleet")
@@ -156,9 +160,10 @@ KNOWN: Sequence[tuple[tuple[type[psycopg.Error], ...], Callable[[str], LimpetErr
 
 
 def _connected(where: str, password: str) -> psycopg.Connection[Any]:
-    given: dict[str, Any] = {**MANNERS, **({"password": password} if password else {})}
     with errors():
-        connection = psycopg.connect(address.parsed(where).url, autocommit=True, **given)
+        said = conninfo_to_dict(address.parsed(where).url)
+        given: dict[str, Any] = {**MANNERS, **({"password": password} if password else {}), **said}
+        connection = psycopg.connect(autocommit=True, prepare_threshold=None, **given)
     if (old := too_old(connection.info.server_version)) is not None:
         connection.close()
         raise old
