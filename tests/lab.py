@@ -145,7 +145,7 @@ class Lab:
 
     def verdict(self) -> Verdict:
         """Return what `verify` finds."""
-        with self.store() as store, store.snapshot():
+        with self.store() as store, store.snapshot_of_both():
             return verify(store, lambda _: None)
 
     def quarantined(self) -> list[dict[str, Any]]:

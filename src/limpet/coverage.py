@@ -58,7 +58,7 @@ def _of(store: Store, query: Query, watched: Watched, broken: Sequence[Break]) -
     hooks = [s for s in store.state.streams() if s.source == HOOKS]
     started = min([w.since_ms for w in watches] + [s.first_ms for s in hooks], default=None)
     until = min(watched.now_ms, query.until_ms if query.until_ms is not None else watched.now_ms)
-    since = query.since_ms if query.since_ms is not None else store.find.bounds()[0] or started
+    since = query.since_ms if query.since_ms is not None else _first(store) or started
     if started is None or since is None or until <= started:
         return Coverage("partial" if watched.pending else "unknown", (), watched.pending)
     left = _abandoned(hooks, watches, watched)
@@ -72,6 +72,11 @@ def _of(store: Store, query: Query, watched: Watched, broken: Sequence[Break]) -
         return Coverage("partial", gaps, watched.pending)
     before = since < started - BEAT_MS and not _is_history(watches)
     return Coverage("unknown" if before else "complete")
+
+
+def _first(store: Store) -> int | None:
+    """Return when the first event was."""
+    return next((event.at_ms for event in store.find.page(Query(sort="oldest", limit=1, noise=True))), None)
 
 
 def _as_told(found: Coverage, query: Query, watched: Watched) -> Coverage:

@@ -50,6 +50,17 @@ class Interpretation:
         self._settle(events)
         self._texts.update((event.id, event.text) for event in events)
 
+    def unmake(self, records: Sequence[Record]) -> None:
+        """Make the events that these records tell of anew, without them: they are about to lose their content."""
+        gone = {record.no for record in records}
+        old = self._store.events.of_records(gone)
+        facts = list(self.facts_of_events(old))
+        self._store.events.release(gone, old, {f"{fact.type} {key}" for fact in facts for key in fact.keys})
+        self._store.events.replace(old, interpreter.events_of(f for f in facts if f.place[0] not in gone))
+        for number in gone:
+            self._facts.pop(number, None)
+        self._texts.clear()
+
     def texts_of(self, positions: list[int]) -> Mapping[int, str]:
         """Return the text to index of the events at these positions."""
         ids = self._store.events.ids_at(positions)

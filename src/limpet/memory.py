@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -25,10 +26,12 @@ from limpet.store.search import SearchIndex, path_of
 from limpet.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
     from typing import Self
 
+    from limpet.brief.composing import Brief
+    from limpet.checking.chain import Sealed
     from limpet.model import Answer, Json, Record
     from limpet.note.nightly import Nightly
     from limpet.settings import Settings
@@ -60,11 +63,36 @@ class Imported:
     kinds: tuple[str, ...] = ()
 
 
+class Known(Mapping[str, frozenset[str]]):
+    """The names that the store knows, of tools and agents: looked up when a question has a word that may be one."""
+
+    def __init__(self, store: Store) -> None:
+        """Look nothing up yet."""
+        self._store = store
+        self._found: dict[str, frozenset[str]] = {}
+
+    def __getitem__(self, kind: str) -> frozenset[str]:
+        if kind not in ("tool", "agent"):
+            raise KeyError(kind)
+        if kind not in self._found:
+            self._found[kind] = frozenset(self._store.find.names(kind))
+        return self._found[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("tool", "agent"))
+
+    def __len__(self) -> int:
+        return 2
+
+
 class Memory:
     """One database, opened for reading; what is pending is taken in first, so answers are fresh."""
 
     def __init__(self, settings: Settings, drain_s: float = DRAIN_S) -> None:
-        """Use these settings, which `Memory.open()` settles; what is pending is taken in for at most `drain_s`."""
+        """Use these settings, which `Memory.open()` settles; what is pending is taken in for at most `drain_s`.
+
+        With 0 nothing is: that is for who runs beside a recorder.
+        """
         self.settings = settings
         self._drain_s = drain_s
         self._store: Store | None = None
@@ -135,7 +163,7 @@ class Memory:
         """
         if make:
             self._check_local()
-        elif self.settings.fleet or not self._is_wanted():
+        elif self._drain_s <= 0 or self.settings.fleet or not self._is_wanted():
             return
         answer = door.ask(self.settings.socket, {"op": "drain", "seconds": self._drain_s}, self._drain_s + 0.5)
         if answer is not None:
@@ -173,9 +201,9 @@ class Memory:
         now = clock.now_ms() if now_ms is None else now_ms
         return parse(question, now, self.settings.zone, self._names(agent))
 
-    def _names(self, agent: str) -> dict[str, frozenset[str]]:
+    def _names(self, agent: str) -> Mapping[str, frozenset[str]]:
         if not agent:
-            return {kind: frozenset(self.store.find.names(kind)) for kind in ("tool", "agent")}
+            return Known(self.store)
         own = Query(filters=(("agent", (agent,), False),), by="tool", noise=True)
         return {"tool": frozenset(name for name, _ in self.store.find.groups(own) if name), "agent": frozenset({agent})}
 
@@ -245,12 +273,9 @@ class Memory:
             places = self.store.events.places([event.id])
             return self.store.records.stored(interpreter.place_of(place)[0] for place in places)
 
-    def every(self, query: Query, page: int = 1000) -> Iterator[Event]:
+    def every(self, query: Query) -> Iterator[Event]:
         """Yield every event that matches, oldest first."""
-        query = replace(query, sort="oldest", limit=page)
-        while events := self.store.find.page(query):
-            yield from events
-            query = replace(query, offset=query.offset + page)
+        yield from recall.every(self.store, query)
 
     def every_record(self) -> Iterator[Record]:
         """Yield the ledger's records that were not forgotten, oldest first."""
@@ -300,6 +325,15 @@ class Memory:
 
         return Nightly(self.settings, self.local(), self.watched())
 
+    def brief(self, agent: str = "", session_key: str = "", now_ms: int | None = None, tokens: int = 0) -> Brief:
+        """Return what an agent would be told now at the start of this session, of the main one where none is given.
+
+        Without `agent` it is the default one. Raises BadInput for a number of tokens that cannot be kept to.
+        """
+        from limpet.brief import briefing  # noqa: PLC0415 - few commands need it
+
+        return briefing.of(self.settings, self.store, self.watched(), agent, session_key, now_ms, tokens)
+
     def note_agents(self) -> frozenset[str]:
         """Return every agent that may have notes: those that are configured, and those that an event names."""
         return frozenset({*Workspaces(self.settings).agents(), *self.store.find.names("agent")})
@@ -313,13 +347,19 @@ class Memory:
                 pass
         return count
 
-    def verify(self, progress: Callable[[int], None]) -> Verdict:
-        """Check the ledger byte by byte, the texts stored apart, and that every part of every record is in an event."""
+    def verify(self, progress: Callable[[int], None], seals: Iterable[Sealed] = ()) -> Verdict:
+        """Check the ledger byte by byte, and the events, the index and OpenClaw's counts against it.
+
+        `seals` are copies of seals that were found elsewhere: in notes, in backups.
+        """
         if self.settings.fleet:
             with self.store.snapshot():
                 return fleet.verify(self._fleet, progress)
-        with self.local().snapshot():
-            return verification.verify(self.local(), progress)
+        store = self.local()
+        fault = store.index_fault()
+        with store.snapshot() if fault else store.snapshot_of_both():
+            found = verification.verify(store, progress, seals=seals, now_ms=clock.now_ms(), indexed=not fault)
+        return replace(found, faults=(*found.faults, fault)) if fault else found
 
     def check_index(self) -> None:
         """Let the full-text index check itself; raises Unavailable where it contradicts itself or cannot be opened."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from limpet import jsonline
 from limpet.errors import Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Mapping
 
     from limpet.model import Json, Reject
 
@@ -70,6 +71,18 @@ class Quarantine:
         """Yield what is kept: source, where, reason, bytes, content."""
         for path in self._files():
             yield jsonline.parse(path.read_bytes())
+
+    def named(self) -> Iterator[tuple[str, Json]]:
+        """Yield (file name, what is kept); what cannot be read is passed over."""
+        for path in self._files():
+            with contextlib.suppress(OSError, ValueError):
+                yield path.name, jsonline.parse(path.read_bytes())
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Delete what is kept under these file names."""
+        for name in names:
+            if name == Path(name).name:
+                (self._folder / name).unlink(missing_ok=True)
 
     def _files(self) -> Iterator[Path]:
         yield from sorted(self._folder.glob("*.json")) if self._folder.is_dir() else ()

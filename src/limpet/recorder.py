@@ -5,23 +5,30 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from limpet import clock, days, text
+from limpet import amendment, burial, clock, days, interpreter, text
 from limpet.errors import LimpetError
 from limpet.interpretation import Interpretation
+from limpet.interpreter.order import time_of
 from limpet.model import Record
+from limpet.store.custody import Tombstone
+from limpet.store.events import key_hash
 from limpet.store.records import pages
 from limpet.store.state import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from limpet.model import Batch
+    from limpet.model import Batch, Fact
     from limpet.quarantine import Cleaner, Quarantine
     from limpet.runtimes.runtime import Source
+    from limpet.store.records import Stored
     from limpet.store.sqlite import SqliteStore
 
 SEEN_MS = 30_000
 """How often it is written down that a source was read and gave nothing."""
+
+KEPT_FROM = "kept_from_ms"
+"""The name under which it is kept from what time on records are kept: older ones are not taken in again."""
 
 GOODBYES = frozenset({"limpet_stop"})
 
@@ -38,6 +45,7 @@ class Recorder:
         self._cursors: dict[str, dict[str, object]] = {}
         self._seen: dict[str, int] = {}
         self._failed: dict[str, str] = {}
+        self._generation = 0
 
     def take(self, source: Source, now_ms: int) -> tuple[int, bool]:
         """Read a source once and commit what it gave; return how many records were new and whether there is more.
@@ -67,6 +75,7 @@ class Recorder:
         rejects = {self._quarantine.keep(reject, self._redactor) for reject in batch.rejects}
         try:
             with self._store.transaction():
+                self._notice_others()
                 added = self._record(batch.records)
                 self._store.state.move(key, batch.cursor)
                 self._store.state.count({"rejected": self._store.state.first_seen("rejected", rejects)})
@@ -82,9 +91,13 @@ class Recorder:
 
     def index(self) -> int:
         """Let the full-text index take in one batch; return how many events that were."""
-        done = self._store.follow(self._interpretation.texts_of)
+        done = self._store.follow(self._texts_of)
         self._interpretation.shrink()
         return done
+
+    def _texts_of(self, positions: list[int]) -> Mapping[int, str]:
+        self._notice_others()
+        return self._interpretation.texts_of(positions)
 
     def rebuild(self, progress: Callable[[int], None]) -> int:
         """Make every event again from the ledger, in one transaction; return how many events there are.
@@ -94,7 +107,9 @@ class Recorder:
         with self._store.transaction():
             self._forget()
             self._store.events.clear()
+            self._store.custody.clear_tombstones()
             for page in pages(self._store.records):
+                self._bury(page)
                 self._interpretation.take([stored.record for stored in page if stored.content is not None])
                 self._interpretation.shrink()
                 progress(page[-1].record.no)
@@ -102,10 +117,21 @@ class Recorder:
         self._forget()
         return self._store.find.bounds()[2]
 
+    def _bury(self, page: Sequence[Stored]) -> None:
+        """Make anew what must not come back, from the records that say what was forgotten."""
+        for said in filter(None, (amendment.forgotten_in(stored.record) for stored in page)):
+            self._store.custody.put_tombstones(Tombstone(*key) for key in said.keys)
+
     def _forget(self) -> None:
         self._interpretation.forget()
         self._cursors.clear()
         self._seen.clear()
+
+    def _notice_others(self) -> None:
+        """Forget what is kept in memory of a store that another process has changed: records may be gone from it."""
+        if self._store.generation != self._generation:
+            self._interpretation.forget()
+            self._generation = self._store.generation
 
     def _note_failure(self, key: str, now_ms: int, why: str) -> None:
         if self._failed.get(key) == why:
@@ -118,8 +144,10 @@ class Recorder:
     def _record(self, records: Sequence[Record]) -> int:
         fresh = self._fresh(records)
         counts: Counter[str] = Counter({"duplicate": len(records) - len(fresh)})
+        fresh, shunned = self._living(fresh)
+        counts["forgotten"] += len(shunned)
         numbered = self._store.records.append([self._cleaned(record, counts) for record in fresh], clock.nonce)
-        self._store.state.put_streams(_streams(numbered))
+        self._store.state.put_streams(_streams([*numbered, *shunned]))
         self._interpretation.take(numbered)
         self._store.state.count(counts)
         if numbered:
@@ -134,6 +162,24 @@ class Recorder:
             by_id.setdefault(record.id, record)
         known = self._store.records.known(by_id)
         return [record for record in by_id.values() if record.id not in known]
+
+    def _living(self, records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
+        """Return the records to take in, and those that tell of something forgotten or dropped, which stays away."""
+        kept_from = int(self._store.state.meta(KEPT_FROM) or 0)
+        if not kept_from and not self._store.custody.count_tombstones():
+            return list(records), []
+        living: list[Record] = []
+        shunned: list[Record] = []
+        for record in records:
+            facts = interpreter.facts_of(record)
+            is_old = bool(facts) and all(time_of(fact) < kept_from for fact in facts)
+            (shunned if is_old or self._is_buried(facts) else living).append(record)
+        return living, shunned
+
+    def _is_buried(self, facts: Sequence[Fact]) -> bool:
+        keys = {key_hash(key) for fact in facts for key in burial.keys_of(fact)}
+        tombstones = self._store.custody.buried(keys) if keys else ()
+        return any(burial.is_buried(fact, tombstones) for fact in facts) if tombstones else False
 
     def _cleaned(self, record: Record, counts: Counter[str]) -> Record:
         """Return the record without secrets and image bytes: nothing else of it reaches the database."""

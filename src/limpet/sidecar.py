@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from limpet import clock, door, pushing
+from limpet.brief.keeper import Keeper
+from limpet.erasing import Job
 from limpet.errors import LimpetError, Unavailable
 from limpet.memory import Memory
 from limpet.recording import Lock, Recording
 from limpet.store import opening
 from limpet.tools import Desk
+from limpet.upkeep import finishing
 from limpet.watch import Watch
 from limpet.web.starting import Page
 
@@ -32,6 +35,9 @@ TICK_S = 0.1
 OTHERS = 5
 RETRY_S = 2.0
 """How long it waits after a fault that may pass: a full disk, a lock held by another program."""
+
+BRIEFS_S = 1.0
+"""How often it looks whether a brief has changed."""
 
 NOTES_S = 60.0
 """How often it looks whether a note is due, where nothing waits to be taken in."""
@@ -58,8 +64,8 @@ class Sidecar:
         self._complaint = ""
         self._told_s = 0.0
         self._caught_up = threading.Event()
-        self._note_complaint = ""
         self._page = Page(settings)
+        self._complaints: dict[str, str] = {}
         self._desk = Desk(settings)
         self._watch = Watch(settings, say)
 
@@ -76,8 +82,11 @@ class Sidecar:
             notes.start()
             self._start_pushing()
             threading.Thread(target=self._watch.run, args=(self._stop,), name="watch", daemon=True).start()
+            briefs = threading.Thread(target=self._keep_briefs, name="briefs", daemon=True)
+            briefs.start()
             self._loop()
             notes.join(RETRY_S)
+            briefs.join(RETRY_S)
         finally:
             entrance.close()
             self._page.close()
@@ -113,6 +122,10 @@ class Sidecar:
 
     def _opened(self) -> Recording:
         recording = Recording.open(self._settings)
+        if Job.read(recording.store) is not None:
+            self._say("finishing what an earlier run began to erase")
+            with Memory(self._settings) as memory:
+                finishing.finish(memory)
         self._say(f"recording into {self._settings.db}")
         return recording
 
@@ -143,9 +156,9 @@ class Sidecar:
             try:
                 self._look_for_notes()
             except LimpetError as error:
-                self._complain_of_notes(error.message)
+                self._complain_of("write a note", error.message)
             except Exception as fault:  # noqa: BLE001 - a fault of ours in one night must not end the other nights
-                self._complain_of_notes(f"Limpet made a mistake ({type(fault).__name__}: {fault}).")
+                self._complain_of("write a note", f"Limpet made a mistake ({type(fault).__name__}: {fault}).")
             self._caught_up.clear()
             self._stop.wait(NOTES_S)
 
@@ -155,18 +168,39 @@ class Sidecar:
             pushes = pushing.Pushing(self._settings)
             threading.Thread(target=pushes.run, args=(self._stop, self._say), name="push", daemon=True).start()
 
+    def _keep_briefs(self) -> None:
+        """Keep the briefs fresh, beside the loop; while nothing can be recorded they are left to grow old."""
+        while self._settings.owns_spool and not self._stop.wait(BRIEFS_S):
+            try:
+                if self._done:
+                    self._look_at_briefs()
+            except PASSING as error:
+                self._complain_of("keep the briefs", self._explained(error).message)
+                self._stop.wait(RETRY_S)
+            except Exception as fault:  # noqa: BLE001 - a fault of ours in one brief must not end the others
+                self._complain_of("keep the briefs", f"Limpet made a mistake ({type(fault).__name__}: {fault}).")
+                self._stop.wait(RETRY_S)
+
+    def _look_at_briefs(self) -> None:
+        keeper = Keeper(self._settings)
+        with Memory(self._settings, 0.0) as memory:
+            while self._settings.db.exists() and not self._stop.is_set():
+                memory.local().check_in_place()
+                pause = 0.0 if self._complaint else keeper.look(memory.store, memory.watched())
+                self._stop.wait(max(BRIEFS_S, pause))
+
     def _look_for_notes(self) -> None:
         with Memory(self._settings) as memory:
             outcomes = memory.notes().look(clock.now_ms(), patient=True)
         for one in outcomes:
             if one.result == "written":
                 self._say(f"note written: {one.path}")
-        self._complain_of_notes(" ".join(one.why for one in outcomes if one.result == "failed"))
+        self._complain_of("write a note", " ".join(one.why for one in outcomes if one.result == "failed"))
 
-    def _complain_of_notes(self, why: str) -> None:
-        if why and why != self._note_complaint:
-            self._say(f"cannot write a note: {why}")
-        self._note_complaint = why or self._note_complaint
+    def _complain_of(self, what: str, why: str) -> None:
+        if why and why != self._complaints.get(what):
+            self._say(f"cannot {what}: {why}")
+        self._complaints[what] = why or self._complaints.get(what, "")
 
     def _answer(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         if request.get("op") == "drain":

@@ -1,4 +1,4 @@
-"""The commands that look after the memory: status, doctor, verify, rebuild, drain."""
+"""The commands that look after the memory: status, doctor, rebuild, drain."""
 
 from __future__ import annotations
 
@@ -81,31 +81,6 @@ def doctor(args: argparse.Namespace) -> int:
                 value = address.shown(str(getattr(memory.settings, name)))
                 output.data(f"setting {name:<18} {value}  ({origin.kind}{' ' + origin.name if origin.name else ''})")
     return CheckFailed.exit_status if broken else 0
-
-
-def verify(args: argparse.Namespace) -> int:
-    """Check the ledger and the events; exit status 5 for any fault."""
-    progress = output.Progress("records verified")
-    with Memory.open(args.db) as memory:
-        verdict = memory.verify(progress)
-        progress.end()
-        if args.json:
-            output.as_json(
-                {
-                    "ok": not verdict.faults,
-                    "records": verdict.records,
-                    "events": verdict.events,
-                    "head": verdict.head,
-                    "faults": list(verdict.faults),
-                }
-            )
-        else:
-            for fault in verdict.faults:
-                output.data(fault)
-            count = len(verdict.faults)
-            judged = f"{count:,} {'fault' if count == 1 else 'faults'}" if count else "no fault"
-            output.data(f"{verdict.records:,} records, {verdict.events:,} events, {judged}; head {verdict.head}")
-    return CheckFailed.exit_status if verdict.faults else 0
 
 
 def rebuild(args: argparse.Namespace) -> int:

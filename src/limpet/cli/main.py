@@ -33,7 +33,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Turn a wrong argument into a sentence with a hint."""
-        raise NotUnderstood(f"{message[:1].upper()}{message[1:]}.", f"{self.prog} --help")
+        hint = f"{self.prog} --help"
+        if message.startswith("unrecognized arguments: -"):
+            hint += "  (what begins with - and is no option: limpet ask -- -v, or in quotes: limpet ask '\"rm -rf\"')"
+        raise NotUnderstood(f"{message[:1].upper()}{message[1:]}.", hint)
 
 
 def _ask(p: argparse.ArgumentParser) -> None:
@@ -57,6 +60,12 @@ def _session(p: argparse.ArgumentParser) -> None:
 
 def _show(p: argparse.ArgumentParser) -> None:
     p.add_argument("event", help="an event's number")
+
+
+def _brief(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--agent", default="", metavar="A", help="whose brief (default: the default agent's)")
+    p.add_argument("--session", default="", metavar="KEY", help="of the session with this key (default: the owner's)")
+    p.add_argument("--tokens", type=int, default=0, metavar="N", help="at most so many tokens (default 600)")
 
 
 def _note(p: argparse.ArgumentParser) -> None:
@@ -84,17 +93,47 @@ def _import(p: argparse.ArgumentParser) -> None:
 
 
 def _export(p: argparse.ArgumentParser) -> None:
-    p.add_argument("--format", choices=["jsonl"], default="jsonl", help="JSON lines (default)")
+    p.add_argument("--format", choices=["jsonl", "parquet"], default="jsonl", help="JSON lines (default)")
     p.add_argument("--type", default="", metavar="T", help="only events of this type")
     p.add_argument(
         "--records",
         action="store_true",
         help="the ledger's records instead of the events: `import` reads them again",
     )
+    p.add_argument(
+        "--bundle",
+        metavar="FOLDER",
+        help="everything, with the chain and its seal, into a new folder that docs/verify_bundle.py verifies",
+    )
 
 
 def _run(p: argparse.ArgumentParser) -> None:
     p.add_argument("--until-eof", action="store_true", help="end with standard input, for a supervisor")
+
+
+def _verify(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--against",
+        action="append",
+        metavar="SEAL",
+        help="a copy of a seal to hold it against: NUMBER:HASH, a backup, a bundle, a daily note; may be repeated",
+    )
+
+
+def _forget(p: argparse.ArgumentParser) -> None:
+    p.add_argument("question", nargs="+", help="what to forget: plain English or filters, as for `ask`")
+    p.add_argument("--dry-run", action="store_true", help="show what would be erased, and change nothing")
+    p.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _backup(p: argparse.ArgumentParser) -> None:
+    p.add_argument("path", help="the file to write, or a folder: then it is named after the time")
+    p.add_argument("--replace", action="store_true", help="replace the file that lies there")
+
+
+def _restore(p: argparse.ArgumentParser) -> None:
+    p.add_argument("path", help="the copy to put back")
+    p.add_argument("--replace", action="store_true", help="move the memory that is there aside")
 
 
 def _open(p: argparse.ArgumentParser) -> None:
@@ -159,6 +198,13 @@ COMMANDS: dict[str, Command] = {
     "show": Command(
         "ask:show", "one event with its full body and every record behind it", "limpet show 4096", _show, True
     ),
+    "brief": Command(
+        "brief:brief",
+        "what an agent is told when it wakes up, as it gets it",
+        "limpet brief --agent main",
+        _brief,
+        True,
+    ),
     "note": Command(
         "note:note",
         "write the daily notes that are due, or show a day, a week or a month",
@@ -198,7 +244,26 @@ COMMANDS: dict[str, Command] = {
         "keep:doctor", "walk the whole chain from hook to answer and name the broken link", "limpet doctor"
     ),
     "verify": Command(
-        "keep:verify", "check the ledger's chain, and that each part of a record is in an event", "limpet verify"
+        "proof:verify",
+        "check the ledger's chain, and hold events, index, counts and seals against it",
+        "limpet verify --against ~/backups/agent_memory.db",
+        _verify,
+    ),
+    "forget": Command(
+        "forget:forget",
+        "erase for good what a question asks for: bytes, events, index, notes",
+        "limpet forget session:s-1 --dry-run",
+        _forget,
+        True,
+    ),
+    "backup": Command(
+        "copy:backup", "copy the memory while it is recording, and verify the copy", "limpet backup ~/backups/", _backup
+    ),
+    "restore": Command(
+        "copy:restore",
+        "put a copy back, after verifying it; what is there is moved aside",
+        "limpet restore ~/backups/agent_memory.db --replace",
+        _restore,
     ),
     "rebuild": Command("keep:rebuild", "make the events and the text index again from the ledger", "limpet rebuild"),
     "push": Command(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from limpet import jsonline
 from limpet.interpreter import event_id
+from limpet.interpreter.places import LAST
 from limpet.store.sql import queries
 
 if TYPE_CHECKING:
@@ -53,10 +54,20 @@ class EventTable:
         rows = self._connection.execute(self._sql["places_of_events"], {"ids": json.dumps(sorted(wanted))})
         return wanted | {row[0] for row in rows}
 
-    def without_event(self, places: Iterable[int]) -> list[int]:
-        """Return which of these places no event was made from."""
-        rows = self._connection.execute(self._sql["held_places"], {"places": json.dumps(list(places))})
-        return [row[0] for row in rows]
+    def of_records(self, numbers: Iterable[int]) -> set[int]:
+        """Return the ids of the events that any part of these records was made into."""
+        found: set[int] = set()
+        for number in numbers:
+            given = {"first": event_id((number, 0)), "last": event_id((number, LAST))}
+            found.update(row[0] for row in self._connection.execute(self._sql["events_of_record"], given))
+        return found
+
+    def release(self, numbers: Iterable[int], ids: Iterable[int], keys: Iterable[str]) -> None:
+        """Let go of what these records told, and of the join keys of these events: they are put anew without them."""
+        spans = [(event_id((number, 0)), event_id((number, LAST))) for number in numbers]
+        self._connection.executemany(self._sql["drop_sightings"], spans)
+        hashes = [key_hash(key) for key in keys]
+        self._connection.executemany(self._sql["drop_key"], [(key, number) for number in ids for key in hashes])
 
     def resolve(self, number: int) -> int:
         """Return the event that holds this id now: ids that were merged away stay as aliases."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from limpet.model import OWN, Event
 from limpet.store.sql import queries
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from limpet.store.port import Connection, Hits
 
 FILTERS = frozenset({"type", "status", "tool", "agent", "session", "run", "call", "actor", "trust", "label", "source"})
-"""The filters that are a list of names; `is:error` is one of its own."""
+"""The filters that are a list of names; `is:error` and `is:deed` have conditions of their own."""
 
 NOISE = (OWN, "internal")
 """Labels that no answer shows unless it is asked for them: Limpet's own calls and the gateway's internal runs."""
@@ -75,7 +75,10 @@ class Finder:
     def page(self, query: Query, hits: Hits = EVERY) -> list[Event]:
         """Return the part of the matches that the query's sort, limit and offset name."""
         where, given = self._where(query, hits)
-        text = self._sql["matching"] + where + self._sql[f"order.{query.sort}"] + self._sql["page"]
+        order = self._sql[f"order.{query.sort}"]
+        # Newest first of all time is read from the end: sorting all that an index finds would take longer.
+        walks = query.sort in ("newest", "oldest") and query.since_ms is None and hits is EVERY
+        text = self._sql["walking" if walks else "matching"] + where + order + self._sql["page"]
         given = {**given, "limit": query.limit, "offset": query.offset}
         return self.at([row[0] for row in self._connection.execute(text, given)])
 
@@ -99,6 +102,13 @@ class Finder:
         """Return the newest events, at most so many, of which records from this place on tell; newest first."""
         rows = self._connection.execute(self._sql["news"], {"first": first, "most": most})
         return self.at([row[0] for row in rows])
+
+    def positions(self, query: Query, hits: Hits = EVERY) -> list[int]:
+        """Return where every match stands, newest first."""
+        where, given = self._where(query, hits)
+        return [
+            row[0] for row in self._connection.execute(self._sql["matching"] + where + self._sql["order.newest"], given)
+        ]
 
     def groups(self, query: Query, hits: Hits = EVERY) -> list[tuple[str, int]]:
         """Return how many matches there are by `query.by` (type, status, tool, agent, session), most first."""
@@ -177,6 +187,29 @@ class Finder:
         """Return (session key, session, run) of each subagent that this session started."""
         return list(self._connection.execute(self._sql["children"], {"session": session, "key": session_key}))
 
+    def told(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """Yield every row of `events`, `sightings`, `keys` or `audit`, names in place of their codes, in key order."""
+        yield from self._connection.execute(self._sql[f"told_{table}"])
+
+    def positions_of(self, ids: Iterable[int]) -> dict[int, int]:
+        """Return where each of these events stands."""
+        rows = self._connection.execute(self._sql["positions"], {"ids": json.dumps(sorted(ids))})
+        return {row[0]: row[1] for row in rows}
+
+    def counted_call(self, digest: str, since_ms: int, until_ms: int) -> list[int]:
+        """Return the records by which the runtime's audit ledger counted a call in that time."""
+        given = {"calls": json.dumps([digest]), "since": since_ms, "until": until_ms}
+        return [row[0] for row in self._connection.execute(self._sql["audit_of_calls"], given)]
+
+    def counted_run(self, run: str) -> list[int]:
+        """Return the records by which the runtime's audit ledger counted a run."""
+        return [row[0] for row in self._connection.execute(self._sql["audit_of_runs"], {"runs": json.dumps([run])})]
+
+    def audit_bounds(self) -> tuple[int, int] | None:
+        """Return the time of the first and of the last thing that the runtime's audit ledger counted."""
+        first, last = self._connection.execute(self._sql["audit_bounds"]).get
+        return None if first is None else (first, last)
+
     def _rows(self, positions: Sequence[int]) -> Iterator[tuple[int, Event]]:
         text = self._sql["event_columns"] + self._sql["of_positions"]
         for row in self._connection.execute(text, {"positions": json.dumps(list(positions))}):
@@ -206,7 +239,7 @@ class Finder:
 
     def _filter(self, name: str, parameter: str, values: Iterable[str], given: dict[str, object]) -> str:
         if name == "is" or name not in FILTERS:
-            return self._sql["where.is_error"]
+            return f"({' OR '.join(self._sql[f'where.is_{value}'] for value in values)})"
         given[parameter] = json.dumps(list(values))
         return self._sql[f"where.{name}"].replace(f":{name}", f":{parameter}")
 

@@ -62,6 +62,9 @@ class Finding(Protocol):
     def news(self, first: int, most: int) -> list[Event]:
         """Return the newest events, at most so many, of which records from this place on tell."""
 
+    def positions(self, query: Query, hits: Hits = ...) -> list[int]:
+        """Return where every match stands, newest first."""
+
     def groups(self, query: Query, hits: Hits = ...) -> list[tuple[str, int]]:
         """Return how many matches there are by `query.by`, most first."""
 
@@ -113,9 +116,6 @@ class Events(Protocol):
 
     def places(self, ids: Iterable[int]) -> set[int]:
         """Return the places (as event ids) of every fact that these events were made from."""
-
-    def without_event(self, places: Iterable[int]) -> list[int]:
-        """Return which of these places no event was made from."""
 
     def resolve(self, number: int) -> int:
         """Return the event that holds this id now."""

@@ -9,6 +9,7 @@ import apsw
 
 from limpet.errors import Unavailable
 from limpet.store import opening
+from limpet.store.custody import Custody
 from limpet.store.events import EventTable
 from limpet.store.finding import Finder, Positions
 from limpet.store.names import Names
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 INDEX_BATCH = 1000
+TRIES = 1000
+"""How often two readings are begun anew because somebody committed in between."""
 
 
 class SqliteStore:
@@ -39,10 +42,13 @@ class SqliteStore:
         self._names = Names(self.connection)
         self._sql = queries("sqlite")
         self._index: SearchIndex | None = None
+        self._seen_version = -1
+        self.generation = 0
         self.records = Records(self.connection, self._names)
         self.events = EventTable(self.connection, self._names)
         self.state = State(self.connection, self._names)
         self.find = Finder(self.connection)
+        self.custody = Custody(self.connection, self._names)
         self.outbox = Outbox(self.connection)
 
     def close(self) -> None:
@@ -61,6 +67,7 @@ class SqliteStore:
         """Commit everything within, or nothing; raises Unavailable when the database will not have it."""
         try:
             self.connection.execute("BEGIN IMMEDIATE")
+            self._notice_others()
             try:
                 yield
                 self.connection.execute("COMMIT")
@@ -71,6 +78,17 @@ class SqliteStore:
                 raise
         except apsw.Error as error:
             raise opening.explained(error, self.path) from error
+
+    def _notice_others(self) -> None:
+        """Drop what is kept in memory where another connection has written: it may have taken names away.
+
+        `generation` counts how often that was: whoever keeps something of the store in memory compares it.
+        """
+        version = int(self.connection.pragma("data_version"))
+        if version != self._seen_version:
+            self._names.forget_cache()
+            self._seen_version = version
+            self.generation += 1
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -84,6 +102,32 @@ class SqliteStore:
                     self.connection.execute("COMMIT")
         except apsw.Error as error:
             raise opening.explained(error, self.path) from error
+
+    @contextlib.contextmanager
+    def snapshot_of_both(self) -> Iterator[None]:
+        """Read the database and its index as of one moment; raises Unavailable where they cannot be read.
+
+        The index is written within a transaction of the database: where nothing was committed between the beginnings
+        of the two readings, all that the index may have too much is what the database has on its list of stale.
+        """
+        index = self.index
+        try:
+            for _ in range(TRIES):
+                before = self.connection.pragma("data_version")
+                index.begin()
+                self.connection.execute("BEGIN")
+                self.connection.execute("SELECT 1 FROM sqlite_schema").fetchall()
+                if self.connection.pragma("data_version") == before:
+                    break
+                self.connection.execute("COMMIT")
+                index.end()
+            yield
+        except apsw.Error as error:
+            raise opening.explained(error, self.path) from error
+        finally:
+            index.end()
+            if self.connection.in_transaction:
+                self.connection.execute("COMMIT")
 
     @property
     def index(self) -> SearchIndex:
@@ -122,6 +166,18 @@ class SqliteStore:
             raise opening.explained(error, self.path) from error
         self.events.mark_all_stale()
 
+    def index_fault(self) -> str:
+        """Return why the full-text index cannot be read, "" where it can."""
+        path = path_of(self.path)
+        if not path.exists():
+            return f"there is no full-text index {path} (limpet rebuild makes it)"
+        try:
+            for _ in self.index.words():
+                break
+        except (Unavailable, apsw.Error) as error:
+            return f"the full-text index {path} cannot be read: {error} (limpet rebuild makes it anew)"
+        return ""
+
     @contextlib.contextmanager
     def _on_the_index(self) -> Iterator[None]:
         try:
@@ -144,6 +200,26 @@ class SqliteStore:
                 return len(stale)
         self.empty_index()
         return 1
+
+    def copy_to(self, path: Path) -> None:
+        """Write what is committed now into a new file, compact, while others go on writing. Raises Unavailable."""
+        try:
+            self.connection.execute(self._sql["copy_to"], (str(path),))
+        except apsw.Error as error:
+            raise opening.explained(error, path) from error
+
+    def shred(self) -> None:
+        """Let go, in both files, of every byte that was deleted. Raises Unavailable where a reader prevents it."""
+        try:
+            self.connection.pragma("secure_delete", True)
+            opening.compact(self.connection)
+            self.index.shred()
+        except apsw.Error as error:
+            raise opening.explained(error, self.path) from error
+
+    def stale_positions(self) -> set[int]:
+        """Return the positions that the index has not taken in yet."""
+        return {row[0] for row in self.connection.execute(self._sql["stale_positions"])}
 
     def stale(self) -> int:
         """Return how many positions the index has not taken in yet."""

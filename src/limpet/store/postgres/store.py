@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from limpet import address
 from limpet.errors import NotFound
+from limpet.store.bodies import kept_and_found
 from limpet.store.events import EventTable
 from limpet.store.finding import Finder
 from limpet.store.names import Names
 from limpet.store.postgres import opening
 from limpet.store.postgres.connection import STRIDE, FleetConnection
 from limpet.store.postgres.hits import Phrases
-from limpet.store.records import Records, kept_and_found
+from limpet.store.records import Records
 from limpet.store.sql import queries
 from limpet.store.state import State
 from limpet.store.terms import Tokenizer

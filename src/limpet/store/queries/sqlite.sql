@@ -17,8 +17,8 @@ SELECT codec, bytes FROM body WHERE hash = ?
 -- name: records
 SELECT r.no, hex(r.id), source.value, stream.value, r.seq, kind.value, r.arrived_ms, r.nonce, r.leaf, r.hash, c.codec, c.bytes
 FROM record r
-JOIN name source ON source.id = r.source JOIN name stream ON stream.id = r.stream JOIN name kind ON kind.id = r.kind
-LEFT JOIN content c ON c.no = r.no
+LEFT JOIN name source ON source.id = r.source LEFT JOIN name stream ON stream.id = r.stream
+LEFT JOIN name kind ON kind.id = r.kind LEFT JOIN content c ON c.no = r.no
 WHERE r.no IN (SELECT value FROM json_each(:nos)) ORDER BY r.no
 -- name: records_after
 SELECT r.no, hex(r.id), source.value, stream.value, r.seq, kind.value, r.arrived_ms, r.nonce, r.leaf, r.hash, c.codec, c.bytes
@@ -31,7 +31,9 @@ SELECT id FROM name WHERE value = ?
 -- name: add_name
 INSERT INTO name (value) VALUES (?)
 -- name: names_of_kind.tool
-SELECT DISTINCT value FROM event JOIN name ON name.id = event.tool WHERE event.tool IS NOT NULL
+WITH RECURSIVE used (id) AS (SELECT min(tool) FROM event WHERE tool IS NOT NULL UNION ALL
+  SELECT (SELECT min(tool) FROM event WHERE tool > used.id) FROM used WHERE used.id IS NOT NULL)
+SELECT value FROM used JOIN name ON name.id = used.id
 -- name: names_of_kind.agent
 SELECT DISTINCT value FROM event JOIN name ON name.id = event.agent
 -- name: events_with_keys
@@ -155,6 +157,8 @@ SELECT id, at_ms, arrived_ms, event_type, status, agent, session_id, session_key
 SELECT count(*) FROM event e
 -- name: matching
 SELECT e.pos FROM event e
+-- name: walking
+SELECT e.pos FROM event e NOT INDEXED
 -- name: outline
 SELECT e.pos, e.id, type.value, status.value, run.value, key.value, e.duration_ms, e.pos >> 20 FROM event e
 JOIN name type ON type.id = e.type LEFT JOIN name status ON status.id = e.status LEFT JOIN name run ON run.id = e.run
@@ -167,9 +171,9 @@ ORDER BY e.pos DESC LIMIT :most
 -- name: of_positions
  WHERE pos IN (SELECT value FROM json_each(:positions))
 -- name: where.since
-e.pos >= :since << 20
+likelihood(e.pos >= :since << 20, 0.01)
 -- name: where.until
-e.pos < :until << 20
+likelihood(e.pos < :until << 20, 0.01)
 -- name: where.type
 e.type IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:type)))
 -- name: where.status
@@ -196,6 +200,10 @@ EXISTS (SELECT 1 FROM name JOIN json_each(:source) wanted ON instr(',' || name.v
   WHERE name.id = e.sources)
 -- name: where.is_error
 (e.status IN (SELECT id FROM name WHERE value IN ('failed', 'timed_out')) OR e.type = (SELECT id FROM name WHERE value = 'error'))
+-- name: where.is_deed
+(coalesce(e.type, 0) NOT IN (SELECT id FROM name WHERE value IN ('gap', 'gateway', 'reset', 'session'))
+  AND NOT (coalesce(e.type = (SELECT id FROM name WHERE value = 'message'), 0)
+    AND coalesce(e.actor = (SELECT id FROM name WHERE value = 'user'), 0)))
 -- name: where.positions
 e.pos IN (SELECT value FROM json_each(:positions))
 -- name: where.outside
@@ -295,10 +303,86 @@ SELECT rowid, id, timestamp, session_id, event_type, summary, details, tags FROM
 -- name: drop_script_table
 DROP TABLE script_events
 -- name: bodies
-SELECT hash, codec, bytes FROM body
--- name: held_places
-SELECT value FROM json_each(:places) WHERE value NOT IN (SELECT place FROM sighting) AND value NOT IN (SELECT id FROM event)
-
+SELECT hash, refs, codec, bytes FROM body
+-- name: forget_record
+UPDATE record SET nonce = NULL, leaf = ? WHERE no = ?
+-- name: clean_record
+UPDATE record SET source = ?, stream = ?, kind = ?, nonce = ?, leaf = ? WHERE no = ?
+-- name: drop_content
+DELETE FROM content WHERE no = ?
+-- name: release_body
+UPDATE body SET refs = refs - 1 WHERE hash = ?
+-- name: drop_body
+DELETE FROM body WHERE hash = ? AND refs <= 0
+-- name: drop_audit
+DELETE FROM audit WHERE place = ?
+-- name: cut_records
+DELETE FROM record WHERE no <= ?
+-- name: first_kept
+SELECT c.no FROM content c JOIN record r ON r.no = c.no LEFT JOIN name k ON k.id = r.kind
+WHERE NOT (k.value IN (SELECT value FROM json_each(:kinds)) AND r.arrived_ms < :before) ORDER BY c.no LIMIT 1
+-- name: kept_through
+SELECT no FROM content WHERE no <= ?
+-- name: records_of_kind
+SELECT no FROM record WHERE kind = (SELECT id FROM name WHERE value = ?)
+-- name: sweep_names
+DELETE FROM name WHERE id NOT IN (
+  SELECT source FROM record UNION SELECT stream FROM record UNION SELECT kind FROM record
+  UNION SELECT id FROM stream UNION SELECT source FROM stream
+  UNION SELECT type FROM event UNION SELECT coalesce(status, 0) FROM event UNION SELECT coalesce(agent, 0) FROM event
+  UNION SELECT coalesce(session, 0) FROM event UNION SELECT coalesce(session_key, 0) FROM event
+  UNION SELECT coalesce(run, 0) FROM event UNION SELECT coalesce(tool, 0) FROM event UNION SELECT coalesce(actor, 0) FROM event
+  UNION SELECT coalesce(trust, 0) FROM event UNION SELECT coalesce(label, 0) FROM event UNION SELECT sources FROM event
+  UNION SELECT coalesce(run, 0) FROM audit UNION SELECT coalesce(session, 0) FROM audit UNION SELECT coalesce(tool, 0) FROM audit)
+-- name: put_tombstone
+INSERT OR IGNORE INTO tombstone (key, from_ms, until_ms) VALUES (?, ?, ?)
+-- name: count_tombstones
+SELECT count(*) FROM tombstone
+-- name: clear_tombstones
+DELETE FROM tombstone
+-- name: tombstones_of_keys
+SELECT key, from_ms, until_ms FROM tombstone WHERE key IN (SELECT value FROM json_each(:keys))
+-- name: put_seal
+INSERT OR REPLACE INTO seal (no, hash, at_ms, what, place) VALUES (?, ?, ?, ?, ?)
+-- name: seals
+SELECT no, hash, at_ms, what, place FROM seal ORDER BY no
+-- name: stale_positions
+SELECT pos FROM stale
+-- name: told_events
+SELECT e.id, e.pos >> 20, e.arrived_ms, type.value, status.value, agent.value, session.value, session_key.value, run.value,
+  e.call, tool.value, actor.value, trust.value, label.value, e.duration_ms, e.summary, e.error, e.flags, sources.value, e.details,
+  e.tags, e.open
+FROM event e
+LEFT JOIN name type ON type.id = e.type LEFT JOIN name status ON status.id = e.status LEFT JOIN name agent ON agent.id = e.agent
+LEFT JOIN name session ON session.id = e.session LEFT JOIN name session_key ON session_key.id = e.session_key
+LEFT JOIN name run ON run.id = e.run LEFT JOIN name tool ON tool.id = e.tool LEFT JOIN name actor ON actor.id = e.actor
+LEFT JOIN name trust ON trust.id = e.trust LEFT JOIN name label ON label.id = e.label LEFT JOIN name sources ON sources.id = e.sources
+ORDER BY e.id
+-- name: told_sightings
+SELECT place, event FROM sighting ORDER BY place
+-- name: told_keys
+SELECT key, event FROM event_key ORDER BY key, event
+-- name: told_audit
+SELECT a.place, a.at_ms, a.action, run.value, session.value, tool.value, a.call, a.status FROM audit a
+LEFT JOIN name run ON run.id = a.run LEFT JOIN name session ON session.id = a.session LEFT JOIN name tool ON tool.id = a.tool
+ORDER BY a.place
+-- name: audit_bounds
+SELECT min(at_ms), max(at_ms) FROM audit
+-- name: hash_at
+SELECT hash FROM record WHERE no = ?
+-- name: events_of_record
+SELECT event FROM sighting WHERE place BETWEEN :first AND :last UNION SELECT id FROM event WHERE id BETWEEN :first AND :last
+-- name: drop_sightings
+DELETE FROM sighting WHERE place BETWEEN ? AND ?
+-- name: forgotten_ids
+SELECT id FROM record WHERE id IN (SELECT unhex(value) FROM json_each(:ids)) AND no NOT IN (SELECT no FROM content)
+-- name: audit_of_calls
+SELECT place FROM audit WHERE call IN (SELECT value FROM json_each(:calls)) AND at_ms BETWEEN :since AND :until
+-- name: audit_of_runs
+SELECT place FROM audit WHERE run IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:runs)))
+  AND action LIKE 'agent.run%'
+-- name: copy_to
+VACUUM INTO ?
 -- name: fleet
 SELECT id, machine, sent, head FROM fleet
 -- name: leave_fleet
@@ -328,8 +412,6 @@ UPDATE fleet SET sent = ?, head = ?
 SELECT max(seq) FROM sqlite_sequence WHERE name = 'outbox'
 -- name: count_outbox
 SELECT count(*) FROM outbox
--- name: hash_of
-SELECT hash FROM record WHERE no = ?
 -- name: first_record
 SELECT min(no) FROM record
 -- name: told_events_by_id
