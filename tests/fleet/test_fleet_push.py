@@ -114,25 +114,31 @@ def test_a_rebuild_here_is_the_same_there(lab: Lab, server: Server, fleet: str):
     assert here == lab.events() == there(server.url(fleet))
 
 
-def test_what_was_erased_here_is_erased_there(lab: Lab, server: Server, fleet: str):
-    """A record whose bytes went loses bytes and nonce there, a large text goes, and the chain stays whole."""
+def test_what_is_forgotten_here_is_erased_there(lab: Lab, server: Server, fleet: str):
+    """A record loses bytes and nonce there, its event and its large text go, and the chain verifies."""
     url = server.url(fleet)
-    large = "secret plan " * 400
-    lab.take([*said(5), hook("limpet_add", {"type": "remark", "summary": "x", "details": {"plan": large}}, 9)])
+    large = "quarterly plan " * 400
+    lab.take([*said(5), hook("limpet_add", {"type": "plan", "summary": "x", "details": {"plan": large}}, 9)])
     push(lab, url)
     assert (rows(server, fleet, "record WHERE bytes IS NOT NULL"), rows(server, fleet, "body")) == (6, 1)
-    with closing(SqliteStore(lab.db, writing=True)) as store, store.transaction():
-        for text in (
-            "UPDATE record SET leaf = randomblob(32), nonce = NULL WHERE no = 6",
-            "DELETE FROM content WHERE no = 6",
-            "DELETE FROM body",
-            "DELETE FROM event WHERE id >> 12 = 6",
-        ):
-            store.connection.execute(text)
+    assert lab.limpet("forget", "type:plan", "--yes").status == 0
     push(lab, url)
-    assert (rows(server, fleet, "record WHERE bytes IS NOT NULL"), rows(server, fleet, "body")) == (5, 0)
-    assert 5 == rows(server, fleet, "record WHERE nonce IS NOT NULL") == len(there(url))
+    kept = server.run(fleet, "SELECT no FROM limpet.record WHERE bytes IS NOT NULL OR nonce IS NOT NULL ORDER BY no")
+    assert kept == [(1,), (2,), (3,), (4,), (5,), (7,)]  # the last one says what was forgotten
+    assert rows(server, fleet, "body") == 0
+    assert there(url) == lab.events()
     assert faults(url) == ()
+
+
+def test_content_that_goes_with_no_word_about_it_is_told(lab: Lab, server: Server, fleet: str):
+    """Bytes that were taken out behind Limpet's back are gone there as well, and the check there says so."""
+    lab.take(said(5))
+    push(lab, server.url(fleet))
+    with closing(SqliteStore(lab.db, writing=True)) as store, store.transaction():
+        store.connection.execute("DELETE FROM content WHERE no = 3")
+    push(lab, server.url(fleet))
+    assert rows(server, fleet, "record WHERE bytes IS NOT NULL") == 4
+    assert faults(server.url(fleet)) == ("record 3 has lost the content, and no record says that it was forgotten",)
 
 
 def test_a_server_that_is_away_costs_nothing(lab: Lab):
