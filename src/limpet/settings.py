@@ -87,6 +87,11 @@ class Settings:
         """The sidecar's Unix socket."""
         return self.home / "limpet.sock"
 
+    def check_local(self) -> None:
+        """Raise BadInput where a fleet is named in the place of this machine's database."""
+        if self.fleet:
+            raise BadInput("That is not done on a fleet.", "Do it on the machine itself; its sidecar pushes.", "fleet")
+
     @property
     def owns_spool(self) -> bool:
         """Whether this database is the one that drains the spool: never one named by a foreign `--db`."""

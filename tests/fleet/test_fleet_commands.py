@@ -130,7 +130,18 @@ def test_an_answer_says_when_nothing_was_pushed_since(lab: Lab, server: Server, 
 
 
 @pytest.mark.parametrize(
-    "command", [("add", "note", "x"), ("rebuild",), ("doctor",), ("note",), ("push", "postgresql://me@/x")]
+    "command",
+    [
+        ("add", "note", "x"),
+        ("rebuild",),
+        ("doctor",),
+        ("note",),
+        ("brief",),
+        ("run",),
+        ("forget", "everything", "--yes"),
+        ("restore", "there.db", "--replace"),
+        ("push", "postgresql://me@/x"),
+    ],
 )
 def test_what_is_not_done_on_a_fleet_is_refused(pushed: tuple[Lab, str], command: tuple[str, ...]):
     """A fleet is only read: the machine's own sidecar writes, and its own doctor looks at it."""
