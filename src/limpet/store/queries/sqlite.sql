@@ -412,8 +412,6 @@ UPDATE fleet SET sent = ?, head = ?
 SELECT max(seq) FROM sqlite_sequence WHERE name = 'outbox'
 -- name: count_outbox
 SELECT count(*) FROM outbox
--- name: hash_of
-SELECT hash FROM record WHERE no = ?
 -- name: first_record
 SELECT min(no) FROM record
 -- name: told_events_by_id
