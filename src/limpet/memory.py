@@ -24,7 +24,7 @@ from limpet.store.search import SearchIndex, path_of
 from limpet.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import Self
 
@@ -126,9 +126,12 @@ class Memory:
     def ask(self, question: str, now_ms: int | None = None, limit: int = 0, offset: int = 0) -> Answer:
         """Answer a question, in plain English or in filters. Raises NotUnderstood, with what would be understood."""
         now = clock.now_ms() if now_ms is None else now_ms
-        names = {kind: frozenset(self.store.find.names(kind)) for kind in ("tool", "agent")}
-        query = parse(question, now, self.settings.zone, names)
+        query = parse(question, now, self.settings.zone, self.names())
         return self.answer(replace(query, limit=limit or query.limit, offset=offset or query.offset))
+
+    def names(self) -> Mapping[str, frozenset[str]]:
+        """Return every name that a question may say without saying of what: tools and agents."""
+        return {kind: frozenset(self.store.find.names(kind)) for kind in ("tool", "agent")}
 
     def recent(self, hours: float = 24, kind: str = "", limit: int = 50, now_ms: int | None = None) -> Answer:
         """Return the newest events of the last hours, of one type if given."""
@@ -163,6 +166,11 @@ class Memory:
         """Return the events that stand at these places of a timeline."""
         with self.store.snapshot():
             return timeline.events_at(self.store, places)
+
+    def end(self, events: Sequence[Event]) -> tuple[int, str] | None:
+        """Return when and how the session of these events ended, as far as anything tells of it."""
+        with self.store.snapshot():
+            return timeline.end_of(self.store, events)
 
     def head(self) -> int:
         """Return the number of the newest record."""

@@ -55,6 +55,15 @@ def deed_of(event: Event) -> Deed:
     return _looked(tool, told) or Deed("used", tool, code(tool), f"{code(tool)} ({quoted(told, 60)})")
 
 
+def aim_of(event: Event, deed: Deed) -> tuple[str, str]:
+    """Return what a success must be of to make a call good: of the same kind, and in the same session for a bare tool.
+
+    Two bookings are two things; a command, a file or an address is the same wherever it is named.
+    """
+    bare = deed.family == "used"
+    return deed.family, f"{deed.key}\0{event.session or event.session_key}" if bare else deed.key
+
+
 def _command(tool: str, told: str) -> Deed:
     program = program_of(told)
     if not program or program in PREPARING:

@@ -16,7 +16,7 @@ from limpet.question import explain, filters, grouping, naming, sentence, texts
 from limpet.question.draft import Draft
 from limpet.question.known import is_english
 from limpet.question.moments import Now
-from limpet.question.printing import print_query
+from limpet.question.printing import pieces, print_query
 from limpet.question.refusal import quote, refused, short
 from limpet.question.scan import scan
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from limpet.model import Query
     from limpet.question.scan import Token
 
-__all__ = ["parse", "print_query"]
+__all__ = ["parse", "pieces", "print_query"]
 
 RULES = (
     sentence.filter_or_phrase,

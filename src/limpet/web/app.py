@@ -13,7 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from limpet import jsonline
 from limpet.errors import LimpetError, NotFound
-from limpet.web import api, description, parameters, refusal
+from limpet.web import api, description, parameters, refusal, showing, streaming
 from limpet.web.guard import Guard, cookie_name
 from limpet.web.pages import STATIC, page
 from limpet.web.reading import Readers
@@ -39,6 +39,10 @@ def application(settings: Settings, keys: Keys, port: int) -> ASGIApp:
         Route("/enter", _enter(keys, port)),
         Route("/api/openapi.json", _description),
         *(Route(_convertible(call.path), _call(call, readers)) for call in api.CALLS),
+        *(Route(one.path, showing.showing(one, readers)) for one in showing.PAGES),
+        Route("/ask.csv", showing.exporting(readers)),
+        Route("/suggest", showing.suggestions(readers)),
+        Route("/live/stream", streaming.answering(readers)),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     handlers: Any = {LimpetError: _told, HTTPException: _no_such_page}
