@@ -50,6 +50,7 @@ class Page:
 PAGES = (
     Page("/", "today.html", today.view, (DAY, TZ), "today"),
     Page("/ask", "ask.html", ask.view, (SOME_Q, LIMIT, OFFSET, NOW, TZ), "ask"),
+    Page("/ask/chart", "chart.html", ask.chart, (Q, NOW, TZ)),
     Page("/event/{id}/inside", "inside.html", event.inside, (ID, TZ)),
     Page("/event/{id}", "event.html", event.view, (ID, TZ)),
     Page("/session/{id:path}", "session.html", session.view, (ID, FROM, TZ)),

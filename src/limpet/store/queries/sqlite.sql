@@ -31,7 +31,9 @@ SELECT id FROM name WHERE value = ?
 -- name: add_name
 INSERT INTO name (value) VALUES (?)
 -- name: names_of_kind.tool
-SELECT DISTINCT value FROM event JOIN name ON name.id = event.tool WHERE event.tool IS NOT NULL
+WITH RECURSIVE found (id) AS (SELECT min(tool) FROM event WHERE tool IS NOT NULL
+  UNION ALL SELECT (SELECT min(tool) FROM event WHERE tool > found.id) FROM found WHERE found.id IS NOT NULL)
+SELECT value FROM found JOIN name ON name.id = found.id
 -- name: names_of_kind.agent
 SELECT DISTINCT value FROM event JOIN name ON name.id = event.agent
 -- name: events_with_keys
@@ -133,9 +135,9 @@ SELECT count(*) FROM event e
 -- name: matching
 SELECT e.pos FROM event e
 -- name: outline
-SELECT e.pos, e.id, type.value, status.value, run.value, key.value, e.duration_ms FROM event e
-JOIN name type ON type.id = e.type LEFT JOIN name status ON status.id = e.status LEFT JOIN name run ON run.id = e.run
-LEFT JOIN name key ON key.id = e.session_key
+SELECT e.pos, e.id, e.type, e.status, e.run, e.session_key, e.duration_ms FROM event e
+-- name: values_of_names
+SELECT id, value FROM name WHERE id IN (SELECT value FROM json_each(:ids))
 -- name: news
 SELECT e.pos FROM event e LEFT JOIN name label ON label.id = e.label
 WHERE e.id IN (SELECT id FROM event WHERE id >= :first UNION SELECT event FROM sighting WHERE place >= :first)
@@ -252,7 +254,13 @@ SELECT json_extract(details, '$.child'), json_extract(details, '$.child_session'
 WHERE type = (SELECT id FROM name WHERE value = 'subagent')
   AND (session = (SELECT id FROM name WHERE value = :session) OR session_key = (SELECT id FROM name WHERE value = :key))
 -- name: bounds
-SELECT min(pos) >> 20, max(pos) >> 20, count(*) FROM event
+SELECT (SELECT min(pos) FROM event) >> 20, (SELECT max(pos) FROM event) >> 20, count(*) FROM event
+-- name: first_event
+SELECT min(pos) >> 20 FROM event
+-- name: newest_record
+SELECT arrived_ms FROM record ORDER BY no DESC LIMIT 1
+-- name: names_since.agent
+SELECT DISTINCT value FROM event JOIN name ON name.id = event.agent WHERE event.id >= :first
 -- name: last_record
 SELECT max(arrived_ms), count(*), max(no) FROM record
 -- name: audited_calls

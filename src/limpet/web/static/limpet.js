@@ -4,6 +4,7 @@ import { listenToKeys } from "./keys.js";
 import { openInPlace } from "./inside.js";
 import { loadMore } from "./windows.js";
 import { suggest } from "./suggest.js";
+import { fillIn } from "./fill.js";
 import { goLive } from "./live.js";
 
 keepZone();
@@ -11,4 +12,5 @@ listenToKeys();
 openInPlace();
 loadMore();
 for (const field of document.querySelectorAll("[data-suggest]")) suggest(field);
+fillIn();
 goLive();

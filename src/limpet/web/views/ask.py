@@ -31,6 +31,10 @@ EXAMPLES = (
     "slowest tool calls today",
     "type:message actor:user on:today",
 )
+SPANS = ("hour", "day", "week", "month")
+SMALL = 20_000
+"""The chart of more events than these comes after the answer."""
+
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 MOST_COLUMNS = 120
 MOST_GROUPS = 200
@@ -59,10 +63,25 @@ def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[st
         "rows": [row_of(event, clocks) for event in found.events],
         "groups": list(_groups(found, parts)),
         "more_groups": max(0, len(found.groups) - MOST_GROUPS),
-        "chart": _chart(memory, found, clocks),
+        "chart": _chart(memory, found, clocks) if _is_small(found) else None,
+        "chart_later": not _is_small(found) and _is_drawn(found.query),
         "pages": _pages(said, found),
         "exported": urlencode({"q": said}),
     }
+
+
+def chart(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[str, Any]:
+    """Return the chart of a question alone: what is large comes after its answer."""
+    return {"chart": _chart(memory, memory.ask(given["q"], given["now"], 1), clocks)}
+
+
+def _is_small(found: Answer) -> bool:
+    return bool(found.query.by) or found.count <= SMALL
+
+
+def _is_drawn(query: Query) -> bool:
+    """Whether the counts over time say anything about this question."""
+    return not query.count and not query.take and query.by in ("", *SPANS)
 
 
 def _without(parts: Sequence[str], number: int) -> str:
@@ -107,7 +126,7 @@ def _question(by: str, name: str, parts: Sequence[str]) -> str:
 def _chart(memory: Reader, found: Answer, clocks: Clocks) -> Mapping[str, Any] | None:
     """Return the counts over time, failures apart; None where there is nothing to draw."""
     query = found.query
-    if query.count or (query.by and query.by not in ("hour", "day", "week", "month")) or query.take or not found.count:
+    if not _is_drawn(query) or not found.count:
         return None
     by = query.by or _span(query)
     every, bad = _over_time(memory, query, by)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MOST = 12
 """So many sessions are shown, those in which most was done."""
 
+EARLY = 12
+"""Among so many events at the beginning is looked for what somebody asked."""
+
 TITLE = 110
 
 
@@ -47,21 +50,21 @@ def cards_of(memory: Reader, whole: Query, clocks: Clocks) -> Sequence[Card]:
     told = memory.parts([query for name in names for query in _questions(whole, name)])
     counts = dict(every.groups)
     cards = [
-        _card(name, counts[name], bad.get(name, 0), told[3 * number : 3 * number + 3], clocks)
+        _card(name, counts[name], bad.get(name, 0), told[2 * number : 2 * number + 2], clocks)
         for number, name in enumerate(names)
     ]
     return sorted(cards, key=lambda card: -card.last_ms)
 
 
 def _questions(whole: Query, name: str) -> Sequence[Query]:
-    here = replace(whole, filters=(("session", (name,), False),), limit=1)
-    asked = (*here.filters, ("type", ("message",), False), ("actor", ("user",), False))
-    return [replace(here, sort="oldest"), here, replace(here, filters=asked, sort="oldest")]
+    here = replace(whole, filters=(("session", (name,), False),))
+    return [replace(here, sort="oldest", limit=EARLY), replace(here, limit=1)]
 
 
 def _card(name: str, count: int, failed: int, told: Sequence[Answer], clocks: Clocks) -> Card:
-    first, last = told[0].events[0], told[1].events[0]
-    asked = told[2].events[0] if told[2].events else None
+    early, last = told[0].events, told[1].events[0]
+    first = early[0]
+    asked = next((event for event in early if event.type == "message" and event.actor == "user"), None)
     return Card(
         session=name,
         name=text.one_line(first.session_key or name, 48),
