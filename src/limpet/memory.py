@@ -181,6 +181,10 @@ class Memory:
         own = Query(filters=(("agent", (agent,), False),), by="tool", noise=True)
         return {"tool": frozenset(name for name, _ in self.store.find.groups(own) if name), "agent": frozenset({agent})}
 
+    def names(self) -> Mapping[str, frozenset[str]]:
+        """Return every name that a question may say without saying of what: tools and agents."""
+        return {kind: frozenset(self.store.find.names(kind)) for kind in ("tool", "agent")}
+
     def recent(self, hours: float = 24, kind: str = "", limit: int = 50, now_ms: int | None = None) -> Answer:
         """Return the newest events of the last hours, of one type if given."""
         return self.answer(replace(self.newest(hours, kind, now_ms), limit=limit))
@@ -217,6 +221,11 @@ class Memory:
         """Return the events that stand at these places of a timeline."""
         with self.store.snapshot():
             return timeline.events_at(self.store, places)
+
+    def end(self, events: Sequence[Event]) -> tuple[int, str] | None:
+        """Return when and how the session of these events ended, as far as anything tells of it."""
+        with self.store.snapshot():
+            return timeline.end_of(self.store, events)
 
     def head(self) -> int:
         """Return the number of the newest record."""
