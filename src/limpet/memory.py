@@ -112,15 +112,11 @@ class Memory:
 
     def local(self) -> SqliteStore:
         """Return this machine's own store, as `store`; raises BadInput where a fleet is read in its place."""
-        self._check_local()
+        self.settings.check_local()
         if not isinstance(self._store, SqliteStore):
             self.exists()
             self._store = SqliteStore(self.settings.db, writing=False)
         return self._store
-
-    def _check_local(self) -> None:
-        if self.settings.fleet:
-            raise BadInput("That is not done on a fleet.", "Do it on the machine itself; its sidecar pushes.", "fleet")
 
     def exists(self) -> bool:
         """Whether there is a memory, after what is pending was taken in."""
@@ -140,7 +136,7 @@ class Memory:
         With `make` the memory is made where there is none; a question alone makes nothing.
         """
         if make:
-            self._check_local()
+            self.settings.check_local()
         elif self._drain_s <= 0 or self.settings.fleet or not self._is_wanted():
             return
         answer = door.ask(self.settings.socket, {"op": "drain", "seconds": self._drain_s}, self._drain_s + 0.5)
@@ -185,6 +181,10 @@ class Memory:
         own = Query(filters=(("agent", (agent,), False),), by="tool", noise=True)
         return {"tool": frozenset(name for name, _ in self.store.find.groups(own) if name), "agent": frozenset({agent})}
 
+    def names(self) -> Mapping[str, frozenset[str]]:
+        """Return every name that a question may say without saying of what: tools and agents."""
+        return {kind: frozenset(self.store.find.names(kind)) for kind in ("tool", "agent")}
+
     def recent(self, hours: float = 24, kind: str = "", limit: int = 50, now_ms: int | None = None) -> Answer:
         """Return the newest events of the last hours, of one type if given."""
         return self.answer(replace(self.newest(hours, kind, now_ms), limit=limit))
@@ -221,6 +221,11 @@ class Memory:
         """Return the events that stand at these places of a timeline."""
         with self.store.snapshot():
             return timeline.events_at(self.store, places)
+
+    def end(self, events: Sequence[Event]) -> tuple[int, str] | None:
+        """Return when and how the session of these events ended, as far as anything tells of it."""
+        with self.store.snapshot():
+            return timeline.end_of(self.store, events)
 
     def head(self) -> int:
         """Return the number of the newest record."""
@@ -262,7 +267,7 @@ class Memory:
 
     def add(self, kind: str, summary: str, **more: Json) -> str:
         """Add an event of any type; return its record's id. `details`, `tags`, `session`, `agent` may be given."""
-        self._check_local()
+        self.settings.check_local()
         pen = writer.Writer(self.settings.spool, "limpet")
         ctx = {k: more[name] for k, name in (("sessionId", "session"), ("agentId", "agent")) if more.get(name)}
         event = {
@@ -310,7 +315,7 @@ class Memory:
         """
         from limpet.brief import briefing  # noqa: PLC0415 - few commands need it
 
-        return briefing.of(self.settings, self.store, self.watched(), agent, session_key, now_ms, tokens)
+        return briefing.of(self.settings, self.local(), self.watched(), agent, session_key, now_ms, tokens)
 
     def notes_of(self, store: SqliteStore) -> Nightly:
         """Return the daily notes as they are made from a store that is open already."""
@@ -347,7 +352,7 @@ class Memory:
 
     def check_index(self) -> None:
         """Let the full-text index check itself; raises Unavailable where it contradicts itself or cannot be opened."""
-        self._check_local()
+        self.settings.check_local()
         try:
             index = SearchIndex(self.settings.db, writing=True)
             try:
@@ -359,7 +364,7 @@ class Memory:
 
     def health(self) -> coverage.Health:
         """Return whether Limpet records what it should."""
-        self._check_local()
+        self.settings.check_local()
         return coverage.health(self.store, self.watched())
 
     def watched(self) -> coverage.Watched:
@@ -411,7 +416,7 @@ class Memory:
     @contextlib.contextmanager
     def writing(self) -> Iterator[Recording]:
         """Write to the store, also beside a running sidecar: only the sources belong to whoever holds the lock."""
-        self._check_local()
+        self.settings.check_local()
         self.close()
         recording = Recording.open(self.settings)
         try:

@@ -17,7 +17,7 @@ from limpet.question import explain, filters, grouping, naming, placed, sentence
 from limpet.question.draft import Draft
 from limpet.question.known import is_english
 from limpet.question.moments import Now
-from limpet.question.printing import print_query
+from limpet.question.printing import pieces, print_query
 from limpet.question.refusal import quote, refused, short
 from limpet.question.scan import scan
 from limpet.question.vocabulary import ASKING, ENDING
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from limpet.model import Query
     from limpet.question.scan import Token
 
-__all__ = ["parse", "print_query"]
+__all__ = ["parse", "pieces", "print_query"]
 
 RULES = (
     sentence.filter_or_phrase,

@@ -92,9 +92,13 @@ class Finder:
         where, given = self._where(query, EVERY)
         text = self._sql["outline"] + where + self._sql[f"order.{query.sort}"] + self._sql["page"]
         given = {**given, "limit": query.limit, "offset": query.offset}
-        rows = self._connection.execute(text, given)
+        rows: list[tuple[Any, ...]] = self._connection.execute(text, given).fetchall()
+        # Looked up once each and not joined: a session has many events and few names.
+        codes = {code for row in rows for code in row[2:6] if code is not None}
+        named = self._connection.execute(self._sql["values_of_names"], {"ids": json.dumps(sorted(codes))})
+        said: dict[Any, str] = {None: "", **dict(named)}
         return [
-            Line(pos, number, kind, status or "", run or "", key or "", took, at_ms)
+            Line(pos, number, said[kind], said[status], said[run], said[key], took, at_ms)
             for pos, number, kind, status, run, key, took, at_ms in rows
         ]
 
@@ -143,6 +147,20 @@ class Finder:
     def names(self, kind: str) -> list[str]:
         """Return every name of a kind (`tool`, `agent`) that an event carries."""
         return [row[0] for row in self._connection.execute(self._sql[f"names_of_kind.{kind}"])]
+
+    def agents_since(self, first: int) -> list[str]:
+        """Return every agent that an event names whose number is not below this one."""
+        return [row[0] for row in self._connection.execute(self._sql["names_since.agent"], {"first": first})]
+
+    def first_ms(self) -> int | None:
+        """Return the first event's time, None where there is none."""
+        first = self._connection.execute(self._sql["first_event"]).get
+        return None if first is None else int(first)
+
+    def newest_ms(self) -> int | None:
+        """Return when the newest record arrived, None where there is none."""
+        arrived = self._connection.execute(self._sql["newest_record"]).get
+        return None if arrived is None else int(arrived)
 
     def bounds(self) -> tuple[int | None, int | None, int]:
         """Return the first and the last event's time and how many there are."""

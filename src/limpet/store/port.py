@@ -86,6 +86,15 @@ class Finding(Protocol):
     def bounds(self) -> tuple[int | None, int | None, int]:
         """Return the first and the last event's time and how many there are."""
 
+    def agents_since(self, first: int) -> list[str]:
+        """Return every agent that an event names whose number is not below this one."""
+
+    def first_ms(self) -> int | None:
+        """Return when the first event was."""
+
+    def newest_ms(self) -> int | None:
+        """Return when the newest record arrived."""
+
     def last_record(self) -> tuple[int | None, int, int]:
         """Return when the newest record arrived, how many there are, and the newest number."""
 

@@ -160,9 +160,9 @@ SELECT e.pos FROM event e
 -- name: walking
 SELECT e.pos FROM event e NOT INDEXED
 -- name: outline
-SELECT e.pos, e.id, type.value, status.value, run.value, key.value, e.duration_ms, e.pos >> 20 FROM event e
-JOIN name type ON type.id = e.type LEFT JOIN name status ON status.id = e.status LEFT JOIN name run ON run.id = e.run
-LEFT JOIN name key ON key.id = e.session_key
+SELECT e.pos, e.id, e.type, e.status, e.run, e.session_key, e.duration_ms, e.pos >> 20 FROM event e
+-- name: values_of_names
+SELECT id, value FROM name WHERE id IN (SELECT value FROM json_each(:ids))
 -- name: news
 SELECT e.pos FROM event e LEFT JOIN name label ON label.id = e.label
 WHERE e.id IN (SELECT id FROM event WHERE id >= :first UNION SELECT event FROM sighting WHERE place >= :first)
@@ -283,7 +283,13 @@ SELECT json_extract(details, '$.child'), json_extract(details, '$.child_session'
 WHERE type = (SELECT id FROM name WHERE value = 'subagent')
   AND (session = (SELECT id FROM name WHERE value = :session) OR session_key = (SELECT id FROM name WHERE value = :key))
 -- name: bounds
-SELECT min(pos) >> 20, max(pos) >> 20, count(*) FROM event
+SELECT (SELECT min(pos) FROM event) >> 20, (SELECT max(pos) FROM event) >> 20, count(*) FROM event
+-- name: first_event
+SELECT min(pos) >> 20 FROM event
+-- name: newest_record
+SELECT arrived_ms FROM record ORDER BY no DESC LIMIT 1
+-- name: names_since.agent
+SELECT DISTINCT value FROM event JOIN name ON name.id = event.agent WHERE event.id >= :first
 -- name: last_record
 SELECT max(arrived_ms), count(*), max(no) FROM record
 -- name: audited_calls
@@ -412,8 +418,6 @@ UPDATE fleet SET sent = ?, head = ?
 SELECT max(seq) FROM sqlite_sequence WHERE name = 'outbox'
 -- name: count_outbox
 SELECT count(*) FROM outbox
--- name: hash_of
-SELECT hash FROM record WHERE no = ?
 -- name: first_record
 SELECT min(no) FROM record
 -- name: told_events_by_id
