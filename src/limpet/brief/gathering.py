@@ -98,9 +98,7 @@ def _since(store: Store, agent: str, default: str, now_ms: int) -> int:
     return beyond[0].at_ms + 1 if beyond else now_ms - WEEK_MS
 
 
-def _digests(
-    store: Store, query: Query, agent: str, default: str, spans: dict[str, Span]
-) -> Mapping[str, Digest]:
+def _digests(store: Store, query: Query, agent: str, default: str, spans: dict[str, Span]) -> Mapping[str, Digest]:
     """Return a digest for each audience: the owner, and those others to whom something happened last."""
     audiences = Audiences(store)
     digests = {OWNER: Digest(spans)}
