@@ -20,6 +20,7 @@ from lab import Lab, call, hook, until
 from limpet import door, wire
 from limpet.errors import LimpetError
 from limpet.memory import Memory
+from visitor import visiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -87,7 +88,18 @@ def by_plugin(lab: Lab) -> list[Any]:
     return [framed.data(asked(lab, question=question)["text"]) for question in QUESTIONS]
 
 
-DOORS: dict[str, Callable[[Lab], list[Any]]] = {"python": by_python, "mcp": by_mcp, "plugin": by_plugin}
+def by_http(lab: Lab) -> list[Any]:
+    """Ask the web page's API."""
+    with visiting(lab) as someone:
+        return [someone.get("/api/ask", q=question).json for question in QUESTIONS]
+
+
+DOORS: dict[str, Callable[[Lab], list[Any]]] = {
+    "python": by_python,
+    "mcp": by_mcp,
+    "plugin": by_plugin,
+    "http": by_http,
+}
 """Every door but the command line, which the others are held against: what each says to all the questions."""
 
 

@@ -14,10 +14,10 @@ import framed
 from injections import INJECTIONS, PLACES, Injection, line, lines
 from lab import NOON, Lab
 from limpet import text
+from limpet.framing import TAG, cleaned, escaped
+from limpet.framing import framed as frame
 from limpet.memory import Memory
 from limpet.tools import Scope, run
-from limpet.tools.framing import TAG, cleaned, escaped
-from limpet.tools.framing import framed as frame
 from limpet.tools.running import REFUSED
 
 if TYPE_CHECKING:

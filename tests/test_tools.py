@@ -258,7 +258,7 @@ def everything_told(lab: Lab, scope: Scope) -> str:
         (Scope("gamma"), set()),
         (EVERYBODY, set(MARKERS)),
     ],
-    ids=str,
+    ids=lambda value: str(sorted(value) if isinstance(value, set) else value),
 )
 def test_each_sees_its_own_on_every_path_and_nothing_else(lab: Lab, scope: Scope, seen: set[str]) -> None:
     """Whatever an agent or a stranger asks, by words, filters, sessions or numbers (field cases F76, F89)."""

@@ -2,6 +2,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { guard } from "./alarm.js";
+import { offerBrief } from "./brief.js";
 import { capture } from "./capture.js";
 import { offerTools } from "./recall.js";
 import { openSpool } from "./spool.js";
@@ -61,8 +62,7 @@ function service({ version, runtime, pluginConfig }, { spool }) {
       stopGuard = guard(limpetHome(pluginConfig), pluginConfig?.command);
     },
     stop() {
-      clearInterval(timer);
-      stopGuard?.();
+      clearInterval(timer), stopGuard?.();
       say("limpet_stop");
       spool.close();
     },
@@ -75,6 +75,6 @@ export default {
     const shared = sharedState(api);
     for (const hook of HOOKS) api.on(hook, record(shared, hook), { priority: PRIORITY[hook] });
     api.registerService(service(api, shared));
-    offerTools(api, limpetHome(api.pluginConfig));
+    for (const offer of [offerTools, offerBrief]) offer(api, limpetHome(api.pluginConfig), shared);
   },
 };

@@ -59,7 +59,7 @@ def _of(store: Store, query: Query, watched: Watched, broken: Sequence[Break]) -
     hooks = [s for s in store.state.streams() if s.source == HOOKS]
     started = min([w.since_ms for w in watches] + [s.first_ms for s in hooks], default=None)
     until = min(watched.now_ms, query.until_ms if query.until_ms is not None else watched.now_ms)
-    since = query.since_ms if query.since_ms is not None else store.find.bounds()[0] or started
+    since = query.since_ms if query.since_ms is not None else store.find.first_ms() or started
     if started is None or since is None or until <= started:
         return Coverage("partial" if watched.pending else "unknown", (), watched.pending)
     left = _abandoned(hooks, watches, watched)
@@ -108,7 +108,7 @@ def health(store: Store, watched: Watched) -> Health:
     """Return whether Limpet records what it should, and what it cannot see."""
     watches = store.state.watches()
     hooks = [s for s in store.state.streams() if s.source == HOOKS]
-    last_ms, _, _ = store.find.last_record()
+    last_ms = store.find.newest_ms()
     since = min([s.first_ms for s in hooks] + [w.since_ms for w in watches], default=None)
     lacks = tuple(_lacks(hooks, watches, watched))
     broken = (*breaks.found(store, watched), *breaks.miscounted(store, watched.now_ms))

@@ -6,17 +6,17 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from limpet import coverage, days, ledger, settings
+from limpet import coverage, days, settings
+from limpet.checking.replica import Replica
 from limpet.errors import Unavailable
 from limpet.verification import MOST_FAULTS, PAGE, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from limpet.settings import Settings
     from limpet.store.port import Store
     from limpet.store.postgres.store import FleetStore, Machine
-    from limpet.store.records import Stored
 
 SILENT_MS = 15 * 60_000
 """A machine that pushed nothing for so long is not well: with nothing to bring it still says that it lives."""
@@ -117,38 +117,23 @@ def verify(store: FleetStore, progress: Callable[[int], None]) -> Verdict:
         for fault in one.faults
     ]
     heads = [f"{m.name} {one.head}" if several else one.head for m, one in zip(store.machines, found, strict=True)]
-    records, events = sum(one.records for one in found), sum(one.events for one in found)
-    return Verdict(records, events, ", ".join(heads), tuple(faults[:MOST_FAULTS]))
+    return Verdict(
+        records=sum(one.records for one in found),
+        events=sum(one.events for one in found),
+        head=", ".join(heads),
+        faults=tuple(faults[:MOST_FAULTS]),
+        forgotten=sum(one.forgotten for one in found),
+    )
 
 
 def _verify(store: FleetStore, machine: Machine, progress: Callable[[int], None]) -> Verdict:
-    faults: list[str] = []
-    previous, no, count = ledger.GENESIS, 0, 0
-    while page := store.records.after(no, PAGE):
-        for stored in page:
-            faults += _link_faults(stored, no, previous)
-            no, previous = stored.record.no, stored.hash
-        count += len(page)
-        progress(no)
-    if (no, previous.hex()) != (machine.records, machine.head.hex()) and machine.records:
-        faults.append(f"the ledger ends at record {no}, but the last push ended at record {machine.records}")
+    replica = Replica()
+    while page := store.records.after(replica.no, PAGE):
+        replica.take(page)
+        progress(replica.no)
+    faults = replica.finish(machine.records, machine.head)
     faults += [
         f"text {name[:16]} was changed ({found[:32]})" for name, found in store.records.bodies() if name != found
     ]
-    return Verdict(count, store.find.bounds()[2], previous.hex(), tuple(faults))
-
-
-def _link_faults(stored: Stored, before: int, previous: bytes) -> Iterator[str]:
-    """Yield what is wrong with a record: a hole before it, its link, its bytes."""
-    no, leaf = stored.record.no, stored.leaf
-    if no != before + 1:
-        last = no - 1
-        yield f"record {last} is missing" if last == before + 1 else f"records {before + 1} to {last} are missing"
-    if stored.damage:
-        yield f"record {no} {stored.damage}"
-    if leaf is None:
-        yield f"record {no} has no leaf"
-    elif ledger.chain(previous, leaf) != stored.hash and no == before + 1:
-        yield f"record {no} stands in the wrong place, or its link was changed"
-    if stored.content is not None and ledger.leaf_of(stored.record, stored.content, stored.nonce or b"") != leaf:
-        yield f"record {no} was changed"
+    head, forgotten = replica.hash.hex(), len(replica.empty)
+    return Verdict(replica.records, store.find.bounds()[2], head, tuple(faults), forgotten=forgotten)

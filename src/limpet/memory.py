@@ -20,15 +20,17 @@ from limpet.runtimes.openclaw import setup
 from limpet.runtimes.openclaw.workspaces import Workspaces
 from limpet.spool import reader, writer
 from limpet.store import opening
+from limpet.store.known import Known
 from limpet.store.records import pages
 from limpet.store.search import SearchIndex, path_of
 from limpet.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import Self
 
+    from limpet.brief.composing import Brief
     from limpet.checking.chain import Sealed
     from limpet.model import Answer, Json, Record
     from limpet.note.nightly import Nightly
@@ -65,7 +67,10 @@ class Memory:
     """One database, opened for reading; what is pending is taken in first, so answers are fresh."""
 
     def __init__(self, settings: Settings, drain_s: float = DRAIN_S) -> None:
-        """Use these settings, which `Memory.open()` settles; what is pending is taken in for at most `drain_s`."""
+        """Use these settings, which `Memory.open()` settles; what is pending is taken in for at most `drain_s`.
+
+        With 0 nothing is: that is for who runs beside a recorder.
+        """
         self.settings = settings
         self._drain_s = drain_s
         self._store: Store | None = None
@@ -107,15 +112,11 @@ class Memory:
 
     def local(self) -> SqliteStore:
         """Return this machine's own store, as `store`; raises BadInput where a fleet is read in its place."""
-        self._check_local()
+        self.settings.check_local()
         if not isinstance(self._store, SqliteStore):
             self.exists()
             self._store = SqliteStore(self.settings.db, writing=False)
         return self._store
-
-    def _check_local(self) -> None:
-        if self.settings.fleet:
-            raise BadInput("That is not done on a fleet.", "Do it on the machine itself; its sidecar pushes.", "fleet")
 
     def exists(self) -> bool:
         """Whether there is a memory, after what is pending was taken in."""
@@ -135,8 +136,8 @@ class Memory:
         With `make` the memory is made where there is none; a question alone makes nothing.
         """
         if make:
-            self._check_local()
-        elif self.settings.fleet or not self._is_wanted():
+            self.settings.check_local()
+        elif self._drain_s <= 0 or self.settings.fleet or not self._is_wanted():
             return
         answer = door.ask(self.settings.socket, {"op": "drain", "seconds": self._drain_s}, self._drain_s + 0.5)
         if answer is not None:
@@ -174,11 +175,15 @@ class Memory:
         now = clock.now_ms() if now_ms is None else now_ms
         return parse(question, now, self.settings.zone, self._names(agent))
 
-    def _names(self, agent: str) -> dict[str, frozenset[str]]:
+    def _names(self, agent: str) -> Mapping[str, frozenset[str]]:
         if not agent:
-            return {kind: frozenset(self.store.find.names(kind)) for kind in ("tool", "agent")}
+            return Known(self.store)
         own = Query(filters=(("agent", (agent,), False),), by="tool", noise=True)
         return {"tool": frozenset(name for name, _ in self.store.find.groups(own) if name), "agent": frozenset({agent})}
+
+    def names(self) -> Mapping[str, frozenset[str]]:
+        """Return every name that a question may say without saying of what: tools and agents."""
+        return {kind: frozenset(self.store.find.names(kind)) for kind in ("tool", "agent")}
 
     def recent(self, hours: float = 24, kind: str = "", limit: int = 50, now_ms: int | None = None) -> Answer:
         """Return the newest events of the last hours, of one type if given."""
@@ -217,6 +222,11 @@ class Memory:
         with self.store.snapshot():
             return timeline.events_at(self.store, places)
 
+    def end(self, events: Sequence[Event]) -> tuple[int, str] | None:
+        """Return when and how the session of these events ended, as far as anything tells of it."""
+        with self.store.snapshot():
+            return timeline.end_of(self.store, events)
+
     def head(self) -> int:
         """Return the number of the newest record."""
         return self.store.records.head()[0]
@@ -246,12 +256,9 @@ class Memory:
             places = self.store.events.places([event.id])
             return self.store.records.stored(interpreter.place_of(place)[0] for place in places)
 
-    def every(self, query: Query, page: int = 1000) -> Iterator[Event]:
+    def every(self, query: Query) -> Iterator[Event]:
         """Yield every event that matches, oldest first."""
-        query = replace(query, sort="oldest", limit=page)
-        while events := self.store.find.page(query):
-            yield from events
-            query = replace(query, offset=query.offset + page)
+        yield from recall.every(self.store, query)
 
     def every_record(self) -> Iterator[Record]:
         """Yield the ledger's records that were not forgotten, oldest first."""
@@ -260,7 +267,7 @@ class Memory:
 
     def add(self, kind: str, summary: str, **more: Json) -> str:
         """Add an event of any type; return its record's id. `details`, `tags`, `session`, `agent` may be given."""
-        self._check_local()
+        self.settings.check_local()
         pen = writer.Writer(self.settings.spool, "limpet")
         ctx = {k: more[name] for k, name in (("sessionId", "session"), ("agentId", "agent")) if more.get(name)}
         event = {
@@ -301,6 +308,15 @@ class Memory:
 
         return Nightly(self.settings, self.local(), self.watched())
 
+    def brief(self, agent: str = "", session_key: str = "", now_ms: int | None = None, tokens: int = 0) -> Brief:
+        """Return what an agent would be told now at the start of this session, of the main one where none is given.
+
+        Without `agent` it is the default one. Raises BadInput for a number of tokens that cannot be kept to.
+        """
+        from limpet.brief import briefing  # noqa: PLC0415 - few commands need it
+
+        return briefing.of(self.settings, self.local(), self.watched(), agent, session_key, now_ms, tokens)
+
     def notes_of(self, store: SqliteStore) -> Nightly:
         """Return the daily notes as they are made from a store that is open already."""
         from limpet.note.nightly import Nightly  # noqa: PLC0415 - heavy, and few commands need it
@@ -336,7 +352,7 @@ class Memory:
 
     def check_index(self) -> None:
         """Let the full-text index check itself; raises Unavailable where it contradicts itself or cannot be opened."""
-        self._check_local()
+        self.settings.check_local()
         try:
             index = SearchIndex(self.settings.db, writing=True)
             try:
@@ -348,7 +364,7 @@ class Memory:
 
     def health(self) -> coverage.Health:
         """Return whether Limpet records what it should."""
-        self._check_local()
+        self.settings.check_local()
         return coverage.health(self.store, self.watched())
 
     def watched(self) -> coverage.Watched:
@@ -400,7 +416,7 @@ class Memory:
     @contextlib.contextmanager
     def writing(self) -> Iterator[Recording]:
         """Write to the store, also beside a running sidecar: only the sources belong to whoever holds the lock."""
-        self._check_local()
+        self.settings.check_local()
         self.close()
         recording = Recording.open(self.settings)
         try:

@@ -26,6 +26,7 @@ TYPES = (
     "error",
     "note",
     "gap",
+    "brief",
 )
 """Event types that Limpet itself makes; `add` may use any other word. `docs/glossary.md` says what each is."""
 
@@ -185,7 +186,8 @@ class Query:
 
     Times are epoch milliseconds, UTC: `since_ms` included, `until_ms` excluded. In each `(name, values, negated)`
     filter the values are alternatives; the filters and all else are joined by AND. The filter `is:error` stands for
-    status `failed` or `timed_out`, or type `error`. `words` (each a word or a phrase) are full text; `without` must
+    status `failed` or `timed_out`, or type `error`; `is:deed` for all but messages of the user and the types `gap`,
+    `gateway`, `reset` and `session`. `words` (each a word or a phrase) are full text; `without` must
     not appear.
     `by` groups; `count` counts the different sessions, agents, tools or runs instead of the events. `take` above 0:
     only that many, in the order of `sort`, are what was asked for ("the last 5"). `limit` and `offset` only say what is
@@ -236,10 +238,14 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The exact number of matches, the part shown, the groups, and the bounds."""
+    """The exact number of matches, the part shown, the groups, and the bounds.
+
+    `snippets` gives, where a text was looked for, the passage around it by the event's id.
+    """
 
     query: Query
     count: int
     events: tuple[Event, ...]
     groups: tuple[tuple[str, int], ...]
     coverage: Coverage
+    snippets: Mapping[int, str] = field(default_factory=dict)

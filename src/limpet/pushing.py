@@ -59,6 +59,7 @@ class Pushing:
         Raises Unavailable, or BadInput for a login that is refused; nothing is lost then, and the next push goes on.
         """
         fleet.check_installed()
+        self._settings.check_local()
         with self._alone(), Memory(self._settings) as memory:
             about = memory.about()
             with contextlib.closing(SqliteStore(self._settings.db, writing=True)) as store:

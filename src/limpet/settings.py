@@ -93,6 +93,11 @@ class Settings:
         """The sidecar's Unix socket."""
         return self.home / "limpet.sock"
 
+    def check_local(self) -> None:
+        """Raise BadInput where a fleet is named in the place of this machine's database."""
+        if self.fleet:
+            raise BadInput("That is not done on a fleet.", "Do it on the machine itself; its sidecar pushes.", "fleet")
+
     @property
     def owns_spool(self) -> bool:
         """Whether this database is the one that drains the spool: never one named by a foreign `--db`."""
@@ -182,7 +187,7 @@ def for_child(settings: Settings) -> Mapping[str, str]:
     return {
         **os.environ,
         "LIMPET_HOME": str(settings.home),
-        "LIMPET_DB": str(settings.db),
+        "LIMPET_DB": settings.fleet or str(settings.db),
         "OPENCLAW_STATE_DIR": str(settings.state),
     }
 

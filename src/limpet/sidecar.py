@@ -20,6 +20,7 @@ from limpet.recording import Lock, Recording
 from limpet.store import opening
 from limpet.tools import Desk
 from limpet.upkeep import finishing, pruning
+from limpet.waking import Waking
 from limpet.watch import Watch
 from limpet.web.starting import Page
 
@@ -63,8 +64,8 @@ class Sidecar:
         self._complaint = ""
         self._told_s = 0.0
         self._caught_up = threading.Event()
-        self._note_complaint = ""
         self._page = Page(settings)
+        self._note_complaint = ""
         self._desk = Desk(settings)
         self._watch = Watch(settings, say)
 
@@ -82,6 +83,8 @@ class Sidecar:
             self._start_pushing()
             self._start_retention()
             threading.Thread(target=self._watch.run, args=(self._stop,), name="watch", daemon=True).start()
+            waking = Waking(self._settings, self._say)
+            threading.Thread(target=waking.run, args=(self._stop, self._is_well), name="briefs", daemon=True).start()
             self._loop()
             notes.join(RETRY_S)
         finally:
@@ -171,6 +174,10 @@ class Sidecar:
         if self._settings.push and self._settings.owns_spool:
             pushes = pushing.Pushing(self._settings)
             threading.Thread(target=pushes.run, args=(self._stop, self._say), name="push", daemon=True).start()
+
+    def _is_well(self) -> bool:
+        """Whether it has begun to record, and can."""
+        return self._done > 0 and not self._complaint
 
     def _start_retention(self) -> None:
         """Drop what is old, where the settings say so, beside the loop: announced first, then now and then."""

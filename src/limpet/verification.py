@@ -93,7 +93,7 @@ def _make(made: Interpretation, scratch: Scratch, store: SqliteStore, page: Sequ
     """Make the events of a page in the scratch copy, and index their texts where the real ones stand."""
     made.take([stored.record for stored in page if stored.content is not None])
     texts = dict(made.texts_by_id(())) if indexed else {}
-    where = store.find.positions(texts)
+    where = store.find.positions_of(texts)
     scratch.index({where[number]: text for number, text in texts.items() if number in where})
     made.shrink()
 

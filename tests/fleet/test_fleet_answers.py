@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import random
+import re
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ from limpet.errors import BadInput, NotUnderstood
 from limpet.model import STATUSES, TRUSTS, TYPES, Query
 from limpet.push.pusher import Pusher
 from limpet.question import parse
+from limpet.store import finding, port
 from limpet.store.postgres import opening
 from limpet.store.postgres.store import FleetStore
 from limpet.store.sql import queries
@@ -78,11 +81,11 @@ def test_three_hundred_questions_have_equal_answers(both: Both):
 
 
 def test_random_questions_have_equal_answers(both: Both):
-    """Three hundred random and mutated questions that are understood."""
+    """A hundred and fifty random and mutated questions that are understood."""
     here, there = both
-    asked = [query for question in fuzzed(3000, 77) if (query := understood(question))][:300]
+    asked = [query for question in fuzzed(1500, 77) if (query := understood(question))][:150]
     assert [query.understood for query in asked if answered(here, query) != answered(there, query)] == []
-    assert len(asked) == 300
+    assert len(asked) == 150
 
 
 WORDS = st.one_of(
@@ -125,7 +128,7 @@ def any_query(draw: st.DrawFn) -> Query:
     )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(query=any_query())
 def test_any_query_has_equal_answers(both: Both, query: Query):
     """Filters, denied ones, words of any script, groups, orders, pages: both stores say the same."""
@@ -172,8 +175,6 @@ def test_sessions_and_single_events_are_told_alike(both: Both):
 
 def test_every_named_query_of_the_fleet_has_the_parameters_of_its_twin():
     """The two dialects differ in SQL alone: same names, same parameters, beside those that say whose rows."""
-    import re
-
     named = re.compile(r"(?<!:):([a-z_]\w*)|(\?)")
     sqlite, postgres = queries("sqlite"), queries("postgres")
     ours = {"where.always", "where.nothing", "where.words", "where.phrase", "machines"}
@@ -182,3 +183,13 @@ def test_every_named_query_of_the_fleet_has_the_parameters_of_its_twin():
         if {*named.findall(sqlite[name])} != {*named.findall(postgres[name])} - {("machines", ""), ("stride", "")}
     ]  # fmt: skip
     assert unlike == []
+
+
+def test_whatever_is_read_of_events_can_be_asked_of_both_stores():
+    """Each query by which a verb of the port reads events, and each piece of one, is in both dialects."""
+    verbs = [getattr(finding.Finder, name) for name in vars(port.Finding) if not name.startswith("_")]
+    named = {name for verb in verbs for name in re.findall(r'_sql\["([\w.]+)"\]', inspect.getsource(verb))}
+    families = ("where.", "order.", "counts.", "column.", "names_of_kind.")
+    named |= {name for name in queries("sqlite") if name.startswith(families)}
+    assert named - queries("postgres").keys() == set()
+    assert len(named) > 60

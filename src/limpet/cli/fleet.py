@@ -1,17 +1,22 @@
-"""The command of a fleet: push."""
+"""The commands of a fleet: push, and its page."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import signal
+import threading
+from typing import TYPE_CHECKING, Any
 
 from limpet import address, fleet, pushing, settings
 from limpet.cli import output
-from limpet.errors import BadInput
+from limpet.errors import BadInput, Unavailable
+from limpet.web.starting import Page
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable, Mapping
 
     from limpet.push.pusher import Pushed
+    from limpet.settings import Settings
 
 
 def push(args: argparse.Namespace) -> int:
@@ -34,6 +39,24 @@ def push(args: argparse.Namespace) -> int:
     output.data(_line(done))
     if done.warning:
         output.say(f"warning: {done.warning}")
+    return 0
+
+
+def page(chosen: Settings, show: Callable[[Mapping[str, Any]], None]) -> int:
+    """Serve the page of a fleet until told to end: no sidecar belongs to it."""
+    over = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: over.set())
+    serving = Page(chosen)
+    try:
+        told = serving.open()
+        if "error" in told:
+            raise Unavailable(told["error"]["message"], told["error"]["hint"], told["error"]["code"])
+        output.say("This is the page of a fleet, until Ctrl-C.")
+        show(told)
+        over.wait()
+    finally:
+        serving.close()
     return 0
 
 

@@ -33,7 +33,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Turn a wrong argument into a sentence with a hint."""
-        raise NotUnderstood(f"{message[:1].upper()}{message[1:]}.", f"{self.prog} --help")
+        hint = f"{self.prog} --help"
+        if message.startswith("unrecognized arguments: -"):
+            hint += "  (what begins with - and is no option: limpet ask -- -v, or in quotes: limpet ask '\"rm -rf\"')"
+        raise NotUnderstood(f"{message[:1].upper()}{message[1:]}.", hint)
 
 
 def _ask(p: argparse.ArgumentParser) -> None:
@@ -57,6 +60,12 @@ def _session(p: argparse.ArgumentParser) -> None:
 
 def _show(p: argparse.ArgumentParser) -> None:
     p.add_argument("event", help="an event's number")
+
+
+def _brief(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--agent", default="", metavar="A", help="whose brief (default: the default agent's)")
+    p.add_argument("--session", default="", metavar="KEY", help="of the session with this key (default: the owner's)")
+    p.add_argument("--tokens", type=int, default=0, metavar="N", help="at most so many tokens (default 600)")
 
 
 def _note(p: argparse.ArgumentParser) -> None:
@@ -200,6 +209,13 @@ COMMANDS: dict[str, Command] = {
     ),
     "show": Command(
         "ask:show", "one event with its full body and every record behind it", "limpet show 4096", _show, True
+    ),
+    "brief": Command(
+        "brief:brief",
+        "what an agent is told when it wakes up, as it gets it",
+        "limpet brief --agent main",
+        _brief,
+        True,
     ),
     "note": Command(
         "note:note",

@@ -7,7 +7,7 @@ import webbrowser
 from typing import TYPE_CHECKING, Any
 
 from limpet import clock, door, settings, sidecar
-from limpet.cli import output
+from limpet.cli import fleet, output
 from limpet.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ PAUSE_S = 0.05
 def open_(args: argparse.Namespace) -> int:
     """Open the page; of a sidecar that runs, or of our own."""
     chosen = settings.load(db=args.db)
+    if chosen.fleet:
+        return fleet.page(chosen, lambda told: _show(told, args))
     if not _is_there(chosen):
         return _alone(chosen, args)
     _show(_asked(chosen), args)

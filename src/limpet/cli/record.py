@@ -75,6 +75,7 @@ def export(args: argparse.Namespace) -> int:
 def setup(args: argparse.Namespace) -> int:
     """Install the plugin and configure OpenClaw, or, for `remove`, undo that."""
     chosen = settings.load(db=args.db)
+    chosen.check_local()
     removing = args.command == "remove"
     if removing:
         plan = openclaw.plan_removal(chosen.state)

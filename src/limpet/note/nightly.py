@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from limpet import clock, coverage, days
+from limpet.belonging import NOBODY
 from limpet.burial import KEPT_FROM
 from limpet.errors import LimpetError, Unavailable
 from limpet.interpreter import event_id, place_of
@@ -170,7 +171,7 @@ class Nightly:
 
     def _notes_of(self, day: date, agent: str) -> Iterator[Key]:
         """Yield whose notes tell of an agent's event; one that names no agent may be in everybody's."""
-        known = [agent] if agent not in gathering.NOBODY else self.agents(day, day)
+        known = [agent] if agent not in NOBODY else self.agents(day, day)
         yield from ((day, one) for one in known)
 
     def _stands(self, key: Key) -> bool:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
-from limpet.note.deeds import MAKERS, Deed, deed_of
+from limpet.deeds.deed import MAKERS, Deed, aim_of, deed_of
+from limpet.deeds.quoting import code, plain
 from limpet.note.ids import NAMED, Ids
 from limpet.note.kinds import FEW, Hopes, Kind, Mishaps, kind_of
-from limpet.note.quoting import code, plain
 from limpet.note.turns import Turns
 from limpet.runtimes.saying import mapping, name
 from limpet.store.finding import NOISE
@@ -118,17 +118,17 @@ class Tally:
             self._fail(event, deed, kind)
         elif event.status in STOPPED:
             self.counts[event.status] += 1
-            self.stopped.add(event, deed.whole, self._hopes.of(_aim(event, deed)))
+            self.stopped.add(event, deed.whole, self._hopes.of(aim_of(event, deed)))
         else:
             self.counts["interrupted" if event.status == "interrupted" else "open"] += 1
-            self.open.add(event, deed.whole, self._hopes.of(_aim(event, deed)))
+            self.open.add(event, deed.whole, self._hopes.of(aim_of(event, deed)))
 
     def _fail(self, event: Event, deed: Deed, kind: Kind) -> None:
         self.counts["failed"] += 1
         kind.failed.most = NAMED if self.counts["failed"] > FAILED_IDS else FAILED_IDS
         kind.failed.add(event)
         kind.error = event.error or kind.error
-        hope = self._hopes.of(_aim(event, deed))
+        hope = self._hopes.of(aim_of(event, deed))
         if hope is not None:
             hope.failed += 1
         self.failed.add(event, deed.whole, hope)
@@ -137,7 +137,7 @@ class Tally:
         if deed.family == "wrote":
             kind.made = kind.made or event.tool.lower() in MAKERS
             self._files.add(hash(deed.key))
-        mended = self._hopes.fulfil(_aim(event, deed), event)
+        mended = self._hopes.fulfil(aim_of(event, deed), event)
         self.counts["recovered"] += mended
         kind.mended += mended
 
@@ -230,12 +230,3 @@ class Tally:
         self.counts["added"] += 1
         self.added.append(event)
         self.added_ids.add(event)
-
-
-def _aim(event: Event, deed: Deed) -> tuple[str, str]:
-    """Return what a success must be of to make a call good: of the same kind, and in the same session for a bare tool.
-
-    Two bookings are two things; a command, a file or an address is the same wherever it is named.
-    """
-    bare = deed.family == "used"
-    return deed.family, f"{deed.key}\0{event.session or event.session_key}" if bare else deed.key

@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from limpet.note.quoting import plain
+from limpet.deeds.quoting import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from limpet import interpreter, ledger
+from limpet.interpretation import Interpretation
 from limpet.model import Record
 from limpet.store import packing
 from limpet.store.events import key_hash
@@ -26,7 +26,6 @@ CHANGES = 500
 BYTES = 4 << 20
 """How large a batch may grow before it is sent; one record, or one event, goes whole."""
 
-_BODY = re.compile(rb"\\u0000body:([0-9a-f]{64})")
 Row = tuple[Any, ...]
 
 
@@ -69,6 +68,7 @@ class Reader:
         """Read from this store."""
         self._store = store
         self._outbox = store.outbox
+        self._made = Interpretation(store)
         self._tokenizer = Tokenizer()
 
     def next(self, head: int, sent: int) -> Batch:
@@ -94,7 +94,7 @@ class Reader:
 
     def _bodies_of(self, content: bytes | None, known: Mapping[bytes, Row]) -> dict[bytes, Row]:
         """Return the large texts that a record's bytes refer to, but for those that are known."""
-        wanted = {bytes.fromhex(found.decode()) for found in _BODY.findall(content or b"")} - known.keys()
+        wanted = packing.references(content or b"") - known.keys()
         return {digest: (digest, *body) for digest in wanted if (body := self._outbox.body(digest)) is not None}
 
     def _changes(self, head: int, sent: int) -> Batch:
@@ -116,7 +116,8 @@ class Reader:
         ids = [change.key for change in changes if change.kind == "event"]
         told = {row[0]: row for row in self._outbox.events(ids)}
         merged = self._outbox.sightings(told)
-        made = self._made(told, merged)
+        made = {event.id: event for event in interpreter.events_of(self._made.facts_of_events(told))}
+        self._made.forget()
         rows: list[Row] = []
         size = 0
         for place, change in enumerate(changes):
@@ -128,13 +129,6 @@ class Reader:
             rows.append(_gone(change.key) if row is None else self._event(row, made.get(row[0]), merged[row[0]]))
             size += sum(len(value) for value in rows[-1] if isinstance(value, str))
         return rows, None
-
-    def _made(self, ids: Iterable[int], merged: Mapping[int, Sequence[int]]) -> dict[int, Event]:
-        """Return the events made again from their records: only so are their texts and keys to be had."""
-        places = {interpreter.place_of(n) for number in ids for n in (number, *merged[number])}
-        records = self._store.records.fetch(no for no, _ in places)
-        facts = [fact for record in records for fact in interpreter.facts_of(record) if fact.place in places]
-        return {event.id: event for event in interpreter.events_of(facts)}
 
     def _event(self, told: Row, made: Event | None, merged: Sequence[int]) -> Row:
         said = self._tokenizer.text(made.text if made else "")

@@ -87,7 +87,7 @@ class Pusher:
     def _check_ledger(self, target: Target) -> None:
         """Raise Unavailable where the fleet's ledger of this name is not the beginning of ours."""
         there = target.standing
-        if there.records <= self._outbox.begins() or self._outbox.hash_of(there.records) == there.head:
+        if there.records <= self._outbox.begins() or self._store.records.hash_at(there.records) == there.head:
             return
         message = (
             f"The fleet knows another ledger as {self.name!r}: this database was put back, or another has that name."

@@ -17,10 +17,10 @@ from limpet.question import explain, filters, grouping, naming, placed, sentence
 from limpet.question.draft import Draft
 from limpet.question.known import is_english
 from limpet.question.moments import Now
-from limpet.question.printing import print_query
+from limpet.question.printing import pieces, print_query
 from limpet.question.refusal import quote, refused, short
 from limpet.question.scan import scan
-from limpet.question.vocabulary import ASKING
+from limpet.question.vocabulary import ASKING, ENDING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from limpet.model import Query
     from limpet.question.scan import Token
 
-__all__ = ["parse", "print_query"]
+__all__ = ["parse", "pieces", "print_query"]
 
 RULES = (
     sentence.filter_or_phrase,
@@ -69,7 +69,7 @@ def parse(text: str, now_ms: int, zone: str, names: Mapping[str, Collection[str]
     an unknown zone.
     """
     tokens = scan(text)
-    now, known = Now(now_ms, zone, days.day_of(now_ms, zone)), dict(names or {})
+    now, known = Now(now_ms, zone, days.day_of(now_ms, zone)), names or {}
     query, unknown = _read(tokens, now, known)
     if query:
         return query
@@ -101,7 +101,7 @@ def _read_english(draft: Draft, tokens: Sequence[Token], now: Now, names: filter
     sentence.read(said, RULES)
     if not said.unknown:
         placed.finish(said)
-    draft.yes_no = said.words[0] in ASKING
+    draft.yes_no = said.words[0] in ASKING and not ENDING & set(said.words)
     if not said.unknown and not draft.asks:
         raise refused(f"{quote(short(sentence.in_words(tokens)))} asks for nothing in particular.", "empty_question")
     return said.unknown

@@ -40,12 +40,14 @@ class Draft:
     notes: list[str] = field(default_factory=list)
     asks: bool = False
     yes_no: bool = False
+    denies: bool = False
     joint: str = ""
     negator: str = ""
     last: Element = ()
 
     def add(self, element: Element, *, negated: bool = False) -> None:
         """Take in what a phrase says; raises NotUnderstood where it contradicts what was said before."""
+        self.denies = self.denies or bool(self.negator)
         negated = negated or bool(self.negator)
         if self.joint in ("and", "or"):
             self._may_join(element)
@@ -126,7 +128,7 @@ class Draft:
             sort=settings.get("sort", "newest"),
             take=take,
             noise=settings.get("noise", "yes" if labelled else "no") == "yes",
-            yes_no=self.yes_no,
+            yes_no=self.yes_no and not self.denies,
             note=" ".join(dict.fromkeys(note for note in (*self.notes, window.note) if note)),
         )
 

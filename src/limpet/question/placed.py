@@ -17,7 +17,6 @@ from limpet.question.vocabulary import (
     EACH,
     FILLER,
     IMPLYING,
-    NO_DEED,
     OPENING,
     bars,
 )
@@ -91,7 +90,14 @@ def finish(sentence: Sentence) -> None:
     if sentence.deeds and not _types(draft) and ("is", False) not in draft.filters:
         if draft.filters.get(("actor", False)) == ("agent",):
             del draft.filters["actor", False]
-        express(draft, NO_DEED)
+        express(draft, "is:deed")
+    if (
+        sentence.words[0] == "when"
+        and "sort" in draft.settings
+        and not _types(draft)
+        and ("is", False) not in draft.filters
+    ):
+        draft.settings.setdefault("take", "1")  # "when did the agent last fail"
     if RECENT & set(sentence.words) and not draft.bounds:
         draft.notes.append("'recent' names no time: newest first, however old.")
 

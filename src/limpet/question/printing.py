@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 def print_query(query: Query) -> str:
     """Return the question in filter form: `type:tool_call status:failed,timed_out on:2026-10-25`."""
-    return " ".join([*_filters(query), *_texts(query), *_window(query), *_settings(query)])
+    return " ".join(pieces(query))
+
+
+def pieces(query: Query) -> list[str]:
+    """Return the parts of the filter form, each of which can be taken away or typed by itself."""
+    return [*_filters(query), *_texts(query), *_window(query), *_settings(query)]
 
 
 def _filters(query: Query) -> Iterator[str]:

@@ -12,14 +12,14 @@ from limpet.question.sentence import express, in_words, window_begins
 from limpet.question.vocabulary import ASKING, DETERMINERS, EFFECTS, ENDING, SUPERLATIVES, VERBS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from limpet.question.draft import Draft
     from limpet.question.scan import Token
     from limpet.question.sentence import Sentence
 
 MARK = re.compile(r"^(?:\^|-(?!-))+(?=.*\w)|(?<=\w)\*+$")
-"""Signs by which other searches are steered, on a word without quotes: `^flaky`, `flaky*`, `-restart` (field case F49)."""
+"""Signs that steer other searches, on a word without quotes: `^flaky`, `flaky*`, `-restart` (field case F49)."""
 
 
 def look_for_bare(draft: Draft, tokens: Sequence[Token], *, alone: bool) -> None:
@@ -77,10 +77,11 @@ def text_after(sentence: Sentence) -> int:
     return size + count
 
 
-def _free_words(sentence: Sentence, start: int) -> int:
+def _free_words(sentence: Sentence, start: int, until: Collection[str] = ()) -> int:
+    """Return how many words of text stand there, up to one that `until` holds."""
     count = 0
     while count < MOST_WORDS and (token := token_at(sentence, start + count)) and _is_text(token, count):
-        if window_begins(sentence, start + count):
+        if window_begins(sentence, start + count) or (count and sentence.phrase(until, start + count)[1]):
             break
         count += 1
     return count
@@ -100,7 +101,7 @@ def did_something(sentence: Sentence) -> int:
     if sentence.word() not in ASKING or sentence.draft.negator:
         return 0
     start = 1 + (sentence.word(1) in DETERMINERS)
-    count = _free_words(sentence, start)
+    count = _free_words(sentence, start, VERBS)
     which = (
         SUPERLATIVES.get(sentence.word(start + count), "") if sentence.word(start + count) in ("last", "first") else ""
     )

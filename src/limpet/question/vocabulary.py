@@ -54,7 +54,8 @@ MEANINGS: Mapping[str, str] = {
     "type:subagent": "subagent|subagents|sub-agent|sub-agents|subagent run|subagent runs",
     "type:cron": "cron|cron job|cron jobs|cron run|cron runs|cronjob|cronjobs|scheduled job|scheduled jobs",
     "type:gateway": "gateway|gateway event|gateway events",
-    "type:gateway status:started": "gateway start|gateway starts|restart|restarts|restarted|gateway restart|gateway restarts",
+    "type:gateway status:started": "gateway start|gateway starts|restart|restarts|restarted|gateway restart|"
+    "gateway restarts",
     "type:delivery": "delivery|deliveries",
     "type:note": "note|notes",
     "type:gap": "gap|gaps",
@@ -68,8 +69,10 @@ MEANINGS: Mapping[str, str] = {
     "status:cancelled": "cancelled|canceled",
     "status:timed_out": "timed out|timed-out|timed_out|timeout|timeouts|time out|time outs",
     "status:interrupted": "interrupted",
-    "status:started": "unfinished|open|running|pending|ongoing|in progress|still running|still open|running now|running right now|open now|never finished|"
+    "status:started": "unfinished|open|running|pending|ongoing|in progress|still running|still open|running now|"
+    "running right now|open now|never finished|"
     "not finished|did not finish|didn't finish|haven't finished|without result|without a result|with no result",
+    "status:started actor:agent": "is the agent doing|are you doing",
     "actor:user": "the user|the owner|the human|to the agent|to you|to the assistant",
     "actor:agent": "the agent|the assistant|you|to me|to the user",
     "type:tool_call actor:agent": "did the agent run|did you run|the agent ran|you ran",
@@ -95,7 +98,8 @@ EVERYTHING = (
 """Phrases that ask for whatever happened, of any type."""
 
 FILLER = (
-    "a|an|the|all|all of|all of the|any|any of|any of the|every|some|what|which|that|there|was|were|is|are|be|been|being|"
+    "a|an|the|all|all of|all of the|any|any of|any of the|every|some|what|which|that|there|"
+    "was|were|is|are|be|been|being|"
     "did|do|does|has|have|had|recorded|logged|so far|ever|in total|overall|altogether|of all time|all time|to date"
 )
 """Phrases that change nothing about what is asked, wherever they stand. What may change it is in the tables below."""
@@ -124,11 +128,8 @@ IMPLYING: Mapping[str, tuple[tuple[str, ...], str]] = {
 "Messages sent" are messages; "what was sent" asks for messages and deliveries; "what was made" is not understood.
 """
 
-DEEDS = frozenset({"do", "done", "doing", "up to"})
-"""Words after which "the agent" asks for all that happened but for what the user did, and starts and stops."""
-
-NO_DEED = "-type:gap,gateway,reset,session -actor:user"
-"""What is no deed of an agent, in filter form."""
+DEEDS = frozenset({"do", "done", "doing"})
+"""Words after which "the agent" asks for its deeds: all that happened but what the user said, and starts and stops."""
 
 COUNTING = "how many|how many times|how often|number of|the number of|count|count of|total|total number of|amount of"
 """Phrases after which `sessions`, `tools`, `agents` mean how many different ones."""

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from limpet import jsonline, text
+from limpet.framing import without_quotations
 from limpet.model import OWN
 from limpet.runtimes.outcome import outcome_of, words_of
 from limpet.runtimes.saying import duration, is_own_call, mapping, name, trust_of_tool
@@ -50,7 +51,7 @@ def facts_of_message(saying: Saying, message: Mapping[str, Any], entry: str = ""
         key = name(message.get("idempotencyKey"))
         here = replace(here, run=key.removesuffix(":user") if key.endswith(":user") else "")
     calls = list(_blocks(here, message, entry))
-    said = text.plain(_spoken(message.get("content")))
+    said = without_quotations(text.plain(_spoken(message.get("content"))))
     facts = [] if not said.strip() and (calls or role == "assistant") else [_message(here, message, role, said, entry)]
     return [*facts, *(_run(here, message, role) if entry or role != "user" else ()), *calls]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from limpet import jsonline, text
+from limpet.model import OWN
 from limpet.runtimes.outcome import words_of
 from limpet.runtimes.saying import mapping, name, when
 
@@ -95,6 +96,20 @@ def amendment(saying: Saying) -> Sequence[Fact]:
     ]  # fmt: skip
 
 
+def limpet_brief(saying: Saying) -> Sequence[Fact]:
+    """Return what an agent was told at the start of a window: known to whoever asks for it, and no news to anybody."""
+    event = saying.event
+    said, size, digest = event.get("told"), event.get("bytes"), name(event.get("sha256"))
+    told: list[Json] = said if isinstance(said, list) else []
+    return [
+        saying.fact(
+            "brief", "whole", 0, actor="system", trust="system", label=OWN, status="succeeded",
+            summary=f"brief handed over ({size} bytes, {len(told)} events quoted, sha256 {digest[:16]})",
+            details={"sha256": digest, "bytes": size, "told": told, "at": event.get("at")},
+        )
+    ]  # fmt: skip
+
+
 def _kept(summary: str) -> str:
     said = text.clean(summary)
     return said if len(said) <= SUMMARY_CHARS else said[: SUMMARY_CHARS - 1] + "…"
@@ -113,6 +128,7 @@ NATIVE: Mapping[str, Callable[[Saying], Sequence[Fact]]] = {
     "limpet_prune": amendment,
     "limpet_redact": amendment,
     "limpet_restore": amendment,
+    "limpet_brief": limpet_brief,
     "limpet_start": _silent,
     "limpet_stop": _silent,
     "limpet_beat": _silent,

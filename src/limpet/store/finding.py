@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from limpet.store.port import Connection, Hits
 
 FILTERS = frozenset({"type", "status", "tool", "agent", "session", "run", "call", "actor", "trust", "label", "source"})
-"""The filters that are a list of names; `is:error` is one of its own."""
+"""The filters that are a list of names; `is:error` and `is:deed` have conditions of their own."""
 
 NOISE = (OWN, "internal")
 """Labels that no answer shows unless it is asked for them: Limpet's own calls and the gateway's internal runs."""
@@ -75,7 +75,10 @@ class Finder:
     def page(self, query: Query, hits: Hits = EVERY) -> list[Event]:
         """Return the part of the matches that the query's sort, limit and offset name."""
         where, given = self._where(query, hits)
-        text = self._sql["matching"] + where + self._sql[f"order.{query.sort}"] + self._sql["page"]
+        order = self._sql[f"order.{query.sort}"]
+        # Newest first of all time is read from the end: sorting all that an index finds would take longer.
+        walks = query.sort in ("newest", "oldest") and query.since_ms is None and hits is EVERY
+        text = self._sql["walking" if walks else "matching"] + where + order + self._sql["page"]
         given = {**given, "limit": query.limit, "offset": query.offset}
         return self.at([row[0] for row in self._connection.execute(text, given)])
 
@@ -89,9 +92,13 @@ class Finder:
         where, given = self._where(query, EVERY)
         text = self._sql["outline"] + where + self._sql[f"order.{query.sort}"] + self._sql["page"]
         given = {**given, "limit": query.limit, "offset": query.offset}
-        rows = self._connection.execute(text, given)
+        rows: list[tuple[Any, ...]] = self._connection.execute(text, given).fetchall()
+        # Looked up once each and not joined: a session has many events and few names.
+        codes = {code for row in rows for code in row[2:6] if code is not None}
+        named = self._connection.execute(self._sql["values_of_names"], {"ids": json.dumps(sorted(codes))})
+        said: dict[Any, str] = {None: "", **dict(named)}
         return [
-            Line(pos, number, kind, status or "", run or "", key or "", took, at_ms)
+            Line(pos, number, said[kind], said[status], said[run], said[key], took, at_ms)
             for pos, number, kind, status, run, key, took, at_ms in rows
         ]
 
@@ -99,6 +106,13 @@ class Finder:
         """Return the newest events, at most so many, of which records from this place on tell; newest first."""
         rows = self._connection.execute(self._sql["news"], {"first": first, "most": most})
         return self.at([row[0] for row in rows])
+
+    def positions(self, query: Query, hits: Hits = EVERY) -> list[int]:
+        """Return where every match stands, newest first."""
+        where, given = self._where(query, hits)
+        return [
+            row[0] for row in self._connection.execute(self._sql["matching"] + where + self._sql["order.newest"], given)
+        ]
 
     def groups(self, query: Query, hits: Hits = EVERY) -> list[tuple[str, int]]:
         """Return how many matches there are by `query.by` (type, status, tool, agent, session), most first."""
@@ -133,6 +147,20 @@ class Finder:
     def names(self, kind: str) -> list[str]:
         """Return every name of a kind (`tool`, `agent`) that an event carries."""
         return [row[0] for row in self._connection.execute(self._sql[f"names_of_kind.{kind}"])]
+
+    def agents_since(self, first: int) -> list[str]:
+        """Return every agent that an event names whose number is not below this one."""
+        return [row[0] for row in self._connection.execute(self._sql["names_since.agent"], {"first": first})]
+
+    def first_ms(self) -> int | None:
+        """Return the first event's time, None where there is none."""
+        first = self._connection.execute(self._sql["first_event"]).get
+        return None if first is None else int(first)
+
+    def newest_ms(self) -> int | None:
+        """Return when the newest record arrived, None where there is none."""
+        arrived = self._connection.execute(self._sql["newest_record"]).get
+        return None if arrived is None else int(arrived)
 
     def bounds(self) -> tuple[int | None, int | None, int]:
         """Return the first and the last event's time and how many there are."""
@@ -181,7 +209,7 @@ class Finder:
         """Yield every row of `events`, `sightings`, `keys` or `audit`, names in place of their codes, in key order."""
         yield from self._connection.execute(self._sql[f"told_{table}"])
 
-    def positions(self, ids: Iterable[int]) -> dict[int, int]:
+    def positions_of(self, ids: Iterable[int]) -> dict[int, int]:
         """Return where each of these events stands."""
         rows = self._connection.execute(self._sql["positions"], {"ids": json.dumps(sorted(ids))})
         return {row[0]: row[1] for row in rows}
@@ -229,7 +257,7 @@ class Finder:
 
     def _filter(self, name: str, parameter: str, values: Iterable[str], given: dict[str, object]) -> str:
         if name == "is" or name not in FILTERS:
-            return self._sql["where.is_error"]
+            return f"({' OR '.join(self._sql[f'where.is_{value}'] for value in values)})"
         given[parameter] = json.dumps(list(values))
         return self._sql[f"where.{name}"].replace(f":{name}", f":{parameter}")
 

@@ -78,11 +78,6 @@ class Outbox:
         """Return how many changes wait."""
         return int(self._connection.execute(self._sql["count_outbox"]).get)
 
-    def hash_of(self, no: int) -> bytes | None:
-        """Return the hash of a record, None where there is none of that number."""
-        found = self._connection.execute(self._sql["hash_of"], (no,)).fetchone()
-        return bytes(found[0]) if found else None
-
     def begins(self) -> int:
         """Return the number before the first record: 0 where none was cut off."""
         return int(self._connection.execute(self._sql["first_record"]).get or 1) - 1

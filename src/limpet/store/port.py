@@ -62,6 +62,9 @@ class Finding(Protocol):
     def news(self, first: int, most: int) -> list[Event]:
         """Return the newest events, at most so many, of which records from this place on tell."""
 
+    def positions(self, query: Query, hits: Hits = ...) -> list[int]:
+        """Return where every match stands, newest first."""
+
     def groups(self, query: Query, hits: Hits = ...) -> list[tuple[str, int]]:
         """Return how many matches there are by `query.by`, most first."""
 
@@ -82,6 +85,15 @@ class Finding(Protocol):
 
     def bounds(self) -> tuple[int | None, int | None, int]:
         """Return the first and the last event's time and how many there are."""
+
+    def agents_since(self, first: int) -> list[str]:
+        """Return every agent that an event names whose number is not below this one."""
+
+    def first_ms(self) -> int | None:
+        """Return when the first event was."""
+
+    def newest_ms(self) -> int | None:
+        """Return when the newest record arrived."""
 
     def last_record(self) -> tuple[int | None, int, int]:
         """Return when the newest record arrived, how many there are, and the newest number."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def path_of(db: Path) -> Path:

@@ -140,6 +140,8 @@ class State:
         given = {"since": since_ms, "until": until_ms}
         actions = Counter(row[0] for row in self._connection.execute(self._sql["audited_calls"], given))
         runs = {row[0] for row in self._connection.execute(self._sql["audited_runs"], given)}
+        if not actions and not runs:
+            return Counted(0, 0, 0, 0)
         # An event may begin a little before the ledger counts it, so a wider span of events is asked.
         wider = {"since": (since_ms - SLACK_MS) << 20, "until": (until_ms + SLACK_MS) << 20}
         calls = Counter(

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from limpet import text
-from limpet.tools.framing import escaped
+from limpet.framing import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from limpet import wire
 from limpet.errors import BadInput, NotFound
+from limpet.framing import escaped
 from limpet.memory import parse_id
 from limpet.model import Query
 from limpet.tools import heading
 from limpet.tools.fitting import MOST_GAPS, fitted, page
-from limpet.tools.framing import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import apsw
 
 from limpet.errors import LimpetError
+from limpet.framing import framed
 from limpet.store import opening
 from limpet.tools.definitions import checked
 from limpet.tools.fitting import fitted
-from limpet.tools.framing import framed
 from limpet.tools.reading import Reader, bodies
 from limpet.tools.scope import Scope
 

@@ -78,6 +78,7 @@ def restore(settings: Settings, path: Path, progress: Callable[[int], None], *, 
     The sidecar must not run. Raises NotFound, BadInput where a memory is there and `replace` is not said, Unavailable
     while somebody records, CheckFailed for a copy with a fault: then nothing is changed.
     """
+    settings.check_local()
     if not path.is_file():
         raise NotFound(f"There is no file {path}.", "limpet restore --help")
     if settings.db.exists() and not replace:

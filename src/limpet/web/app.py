@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
@@ -13,7 +14,7 @@ from starlette.staticfiles import StaticFiles
 
 from limpet import jsonline
 from limpet.errors import LimpetError, NotFound
-from limpet.web import api, description, parameters, refusal
+from limpet.web import api, description, parameters, refusal, showing, streaming
 from limpet.web.guard import Guard, cookie_name
 from limpet.web.pages import STATIC, page
 from limpet.web.reading import Readers
@@ -36,9 +37,13 @@ def application(settings: Settings, keys: Keys, port: int) -> ASGIApp:
     """Return the whole application for one memory on one port of loopback."""
     readers = Readers(settings)
     routes = [
-        Route("/enter", _enter(keys, port)),
+        Route("/enter", _enter(keys, port, readers)),
         Route("/api/openapi.json", _description),
         *(Route(_convertible(call.path), _call(call, readers)) for call in api.CALLS),
+        *(Route(one.path, showing.showing(one, readers)) for one in showing.PAGES),
+        Route("/ask.csv", showing.exporting(readers)),
+        Route("/suggest", showing.suggestions(readers)),
+        Route("/live/stream", streaming.answering(readers)),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     handlers: Any = {LimpetError: _told, HTTPException: _no_such_page}
@@ -50,14 +55,14 @@ def _convertible(path: str) -> str:
     return path.replace("{id}", "{id:path}")
 
 
-def _enter(keys: Keys, port: int) -> Endpoint:
+def _enter(keys: Keys, port: int, readers: Readers) -> Endpoint:
     async def enter(request: Request) -> Response:
         cookie = keys.cookie_for(request.query_params.get("key", ""))
         if cookie is None:
             message = "This link was used already, or is too old."
             return refusal.refused(request.scope, 403, "used_link", message, "limpet open  gives a new one.")
         # Not a redirect: coming from another site, the browser would not send a strict cookie along with it.
-        answer = HTMLResponse(page("enter.html"))
+        answer = HTMLResponse(page("enter.html"), background=BackgroundTask(readers.warm))
         answer.set_cookie(cookie_name(port), cookie, httponly=True, samesite="strict", path="/")
         return answer
 

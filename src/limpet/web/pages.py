@@ -28,6 +28,6 @@ ENVIRONMENT = Environment(
 )
 
 
-def page(name: str, **values: Any) -> str:
+def page(template: str, /, **values: Any) -> str:
     """Return the page that a template makes of these values."""
-    return ENVIRONMENT.get_template(name).render(values)
+    return ENVIRONMENT.get_template(template).render(values)

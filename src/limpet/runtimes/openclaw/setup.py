@@ -24,6 +24,9 @@ BACKUP = ".limpet-backup"
 PATHS = ("plugins", "load", "paths")
 ALLOW = ("plugins", "allow")
 ENTRY = ("plugins", "entries", ID)
+OFFERS = frozenset({"*", "group:plugins", ID, "memory_ask"})
+"""What in OpenClaw's `tools.allow` lets agents have tools of the plugin."""
+
 SIGNS = ("openclaw.json", "agents", "state", "workspace", "credentials")
 """What an OpenClaw state folder has at least one of."""
 
@@ -101,7 +104,8 @@ def plan_setup(state: Path, plugin_dir: Path, command: Sequence[str] | None, hom
         return Plan((f"{now.path} is set up for Limpet already: nothing is to be done.",))
     backups = _backups(now, edited)
     changes = [Change(path, _bytes(now.texts[path]), _bytes(after.texts[path])) for path in edited]
-    return Plan((*_setup_sentences(edited, wanted), *_kept(backups)), (*backups, *changes))
+    offered = _offered(now.effective(("tools", "allow")))
+    return Plan((*_setup_sentences(edited, wanted), offered, *_kept(backups)), (*backups, *changes))
 
 
 def plan_removal(state: Path) -> Plan:
@@ -185,11 +189,18 @@ def _setup_sentences(edited: Sequence[Path], wanted: Wanted) -> list[str]:
     said = [
         f"Change {files}:",
         f"  load the plugin from {wanted.plugin} (plugins.load.paths),",
-        "  switch it on and let it see how runs end (plugins.entries.limpet).",
+        "  switch it on, let it see how runs end and brief the agent (plugins.entries.limpet).",
     ]
     if wanted.command:
         said.append(f"  It keeps the sidecar running: {' '.join(wanted.command)}")
     return said
+
+
+def _offered(allowed: Any) -> str:
+    """Return what agents get, or what the user would have to add to OpenClaw's list of tools, which is left alone."""
+    if isinstance(allowed, list) and allowed and not OFFERS.intersection(map(str, allowed)):
+        return "  Its tools for agents (memory_ask ...) are not in tools.allow: add limpet there, if agents may ask."
+    return "  It offers the agents tools that ask the memory: memory_ask, memory_recent, memory_session, memory_show."
 
 
 def _kept(backups: Sequence[Change]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import errors as pg
+from psycopg.conninfo import conninfo_to_dict
 
 from limpet import address
 from limpet.errors import BadInput, LimpetError, Unavailable
@@ -22,7 +23,17 @@ SCHEMA = 1
 OLDEST = 15
 """The oldest PostgreSQL: views with the asker's own rights came with it."""
 
-CONNECT_S = 10
+MANNERS = {
+    "application_name": "limpet",
+    "client_encoding": "utf8",
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+"""How a connection behaves where its address does not say otherwise: a server that vanishes is noticed."""
+
 SQL = queries("push")
 MIGRATIONS = Path(__file__).parents[1] / "migrations" / "postgres"
 
@@ -78,6 +89,10 @@ def explained(error: psycopg.Error) -> LimpetError:
     for kinds, make in KNOWN:
         if isinstance(error, kinds):
             return make(said)
+    if isinstance(error, psycopg.ProgrammingError) and error.sqlstate is None:
+        return BadInput(
+            f"That is no fleet's address: {said}.", "For example postgresql://me@host/database", "bad_address"
+        )
     if error.sqlstate is None:
         return _unreachable(said)
     return Unavailable(f"The fleet's PostgreSQL says: {said}.", "Its own log tells more.", "fleet")
@@ -108,6 +123,8 @@ HINTS = {
 def _unreachable(said: str) -> LimpetError:
     if "password authentication failed" in said or "no password supplied" in said:
         return _refused(said)
+    if "database" in said and "does not exist" in said:
+        return _no_database(said.rpartition("FATAL: ")[2].strip().rstrip("."))
     reason = said.rpartition("failed: ")[2].partition(" Is the server running")[0].rstrip(".")
     return Unavailable(
         f"The fleet's PostgreSQL cannot be reached: {reason}.", "Nothing is lost; it is tried again.", "unreachable"
@@ -143,12 +160,10 @@ KNOWN: Sequence[tuple[tuple[type[psycopg.Error], ...], Callable[[str], LimpetErr
 
 
 def _connected(where: str, password: str) -> psycopg.Connection[Any]:
-    given: dict[str, Any] = {"password": password} if password else {}
     with errors():
-        connection = psycopg.connect(
-            address.parsed(where).url, autocommit=True, connect_timeout=CONNECT_S, application_name="limpet",
-            prepare_threshold=None, client_encoding="utf8", **given,
-        )  # fmt: skip
+        said = conninfo_to_dict(address.parsed(where).url)
+        given: dict[str, Any] = {**MANNERS, **({"password": password} if password else {}), **said}
+        connection = psycopg.connect(autocommit=True, prepare_threshold=None, **given)
     if (old := too_old(connection.info.server_version)) is not None:
         connection.close()
         raise old

@@ -83,8 +83,8 @@ class FleetStore:
         self.records = FleetRecords(self._fleet, names)
         self.events = EventTable(self._fleet, names, DIALECT)
         self.state = State(self._fleet, names, DIALECT)
-        named = {machine.number: machine.name for machine in machines}
-        self.find = FleetFinder(self._fleet, named) if apart else Finder(self._fleet, DIALECT)
+        named = {machine.number: machine.name for machine in machines} if len(machines) > 1 else {}
+        self.find = FleetFinder(self._fleet, named)
 
     @classmethod
     def open(cls, where: str, password: str = "") -> Self:

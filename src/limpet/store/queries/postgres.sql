@@ -58,6 +58,8 @@ SELECT e.id + e.machine * :stride, e.pos >> 20, e.arrived_ms, e.type, e.status, 
 SELECT count(*) FROM limpet.event e
 -- name: matching
 SELECT e.id + e.machine * :stride FROM limpet.event e
+-- name: walking
+SELECT e.id + e.machine * :stride FROM limpet.event e
 -- name: of_positions
  WHERE e.machine = ANY (:machines) AND e.id + e.machine * :stride = ANY (:positions)
   AND e.id IN (SELECT n - m * :stride FROM unnest(:positions::bigint[]) n, unnest(:machines::int[]) m)
@@ -89,8 +91,22 @@ coalesce(e.label, '') = ANY (:label)
 EXISTS (SELECT 1 FROM unnest(:source::text[]) wanted WHERE strpos(',' || e.sources || ',', ',' || wanted || ',') > 0)
 -- name: where.is_error
 (e.status IN ('failed', 'timed_out') OR e.type = 'error')
+-- name: where.is_deed
+(e.type NOT IN ('gap', 'gateway', 'reset', 'session') AND NOT (e.type = 'message' AND coalesce(e.actor, '') = 'user'))
+-- name: where.positions
+(e.machine = ANY (:machines) AND e.id + e.machine * :stride = ANY (:positions)
+  AND e.id IN (SELECT n - m * :stride FROM unnest(:positions::bigint[]) n, unnest(:machines::int[]) m))
+-- name: where.outside
+NOT (e.id + e.machine * :stride = ANY (:outside))
 -- name: where.always
 e.machine = ANY (:machines)
+-- name: where.is_deed
+(e.type NOT IN ('gap', 'gateway', 'reset', 'session') AND NOT (e.type = 'message' AND coalesce(e.actor, '') = 'user'))
+-- name: where.positions
+(e.id + e.machine * :stride = ANY (:positions)
+  AND e.id IN (SELECT n - m * :stride FROM unnest(:positions::bigint[]) n, unnest(:machines::int[]) m))
+-- name: where.outside
+NOT (e.id + e.machine * :stride = ANY (:outside))
 -- name: where.nothing
 false
 -- name: where.words
@@ -171,6 +187,8 @@ WHERE e.machine = ANY (:machines) AND e.type = 'subagent' AND (e.session = :sess
 SELECT min(e.pos) >> 20, max(e.pos) >> 20, count(*) FROM limpet.event e WHERE e.machine = ANY (:machines)
 -- name: last_record
 SELECT max(arrived_ms), count(*), max(no) FROM limpet.record WHERE machine = ANY (:machines)
+-- name: walking
+SELECT e.id + e.machine * :stride FROM limpet.event e
 -- name: outline
 SELECT e.id + e.machine * :stride, e.id + e.machine * :stride, e.type, e.status, e.run, e.session_key, e.duration_ms, e.pos >> 20
 FROM limpet.event e
@@ -179,6 +197,8 @@ SELECT e.id + e.machine * :stride FROM limpet.event e
 WHERE e.machine = ANY (:machines) AND coalesce(e.label, '') NOT IN ('own', 'internal') AND (e.id + e.machine * :stride >= :first
   OR EXISTS (SELECT 1 FROM limpet.sighting s WHERE s.machine = e.machine AND s.event = e.id AND s.place + s.machine * :stride >= :first))
 ORDER BY e.pos DESC, e.machine, e.id LIMIT :most
+-- name: hash_at
+SELECT hash FROM limpet.record WHERE machine = ANY (:machines) AND no + machine * (:stride >> 12) = ?
 -- name: machines
 SELECT machine, name, records, head, pushed_ms, said FROM limpet.machine ORDER BY machine
 -- name: last_of_source

@@ -31,7 +31,9 @@ SELECT id FROM name WHERE value = ?
 -- name: add_name
 INSERT INTO name (value) VALUES (?)
 -- name: names_of_kind.tool
-SELECT DISTINCT value FROM event JOIN name ON name.id = event.tool WHERE event.tool IS NOT NULL
+WITH RECURSIVE used (id) AS (SELECT min(tool) FROM event WHERE tool IS NOT NULL UNION ALL
+  SELECT (SELECT min(tool) FROM event WHERE tool > used.id) FROM used WHERE used.id IS NOT NULL)
+SELECT value FROM used JOIN name ON name.id = used.id
 -- name: names_of_kind.agent
 SELECT DISTINCT value FROM event JOIN name ON name.id = event.agent
 -- name: events_with_keys
@@ -139,7 +141,7 @@ WHERE NOT seen AND arrived_ms <= :until AND pos > (SELECT max(pos) FROM recent b
 SELECT count(*) FROM (SELECT 1 FROM event e JOIN name s ON s.id = e.sources WHERE e.pos BETWEEN :since << 20 AND :until << 20
   AND instr(s.value, :one) AND instr(s.value, :other) LIMIT 1)
 -- name: last_calls
-SELECT status.value, e.pos >> 20 FROM event e JOIN name status ON status.id = e.status
+SELECT status.value, e.pos >> 20 FROM event e NOT INDEXED JOIN name status ON status.id = e.status
 WHERE e.type = (SELECT id FROM name WHERE value = 'tool_call') AND e.pos >= :since << 20 AND status.value <> 'started'
 ORDER BY e.pos DESC LIMIT :among
 -- name: meta
@@ -155,10 +157,12 @@ SELECT id, at_ms, arrived_ms, event_type, status, agent, session_id, session_key
 SELECT count(*) FROM event e
 -- name: matching
 SELECT e.pos FROM event e
+-- name: walking
+SELECT e.pos FROM event e NOT INDEXED
 -- name: outline
-SELECT e.pos, e.id, type.value, status.value, run.value, key.value, e.duration_ms, e.pos >> 20 FROM event e
-JOIN name type ON type.id = e.type LEFT JOIN name status ON status.id = e.status LEFT JOIN name run ON run.id = e.run
-LEFT JOIN name key ON key.id = e.session_key
+SELECT e.pos, e.id, e.type, e.status, e.run, e.session_key, e.duration_ms, e.pos >> 20 FROM event e
+-- name: values_of_names
+SELECT id, value FROM name WHERE id IN (SELECT value FROM json_each(:ids))
 -- name: news
 SELECT e.pos FROM event e LEFT JOIN name label ON label.id = e.label
 WHERE e.id IN (SELECT id FROM event WHERE id >= :first UNION SELECT event FROM sighting WHERE place >= :first)
@@ -167,9 +171,9 @@ ORDER BY e.pos DESC LIMIT :most
 -- name: of_positions
  WHERE pos IN (SELECT value FROM json_each(:positions))
 -- name: where.since
-e.pos >= :since << 20
+likelihood(e.pos >= :since << 20, 0.01)
 -- name: where.until
-e.pos < :until << 20
+likelihood(e.pos < :until << 20, 0.01)
 -- name: where.type
 e.type IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:type)))
 -- name: where.status
@@ -196,6 +200,10 @@ EXISTS (SELECT 1 FROM name JOIN json_each(:source) wanted ON instr(',' || name.v
   WHERE name.id = e.sources)
 -- name: where.is_error
 (e.status IN (SELECT id FROM name WHERE value IN ('failed', 'timed_out')) OR e.type = (SELECT id FROM name WHERE value = 'error'))
+-- name: where.is_deed
+(coalesce(e.type, 0) NOT IN (SELECT id FROM name WHERE value IN ('gap', 'gateway', 'reset', 'session'))
+  AND NOT (coalesce(e.type = (SELECT id FROM name WHERE value = 'message'), 0)
+    AND coalesce(e.actor = (SELECT id FROM name WHERE value = 'user'), 0)))
 -- name: where.positions
 e.pos IN (SELECT value FROM json_each(:positions))
 -- name: where.outside
@@ -275,7 +283,13 @@ SELECT json_extract(details, '$.child'), json_extract(details, '$.child_session'
 WHERE type = (SELECT id FROM name WHERE value = 'subagent')
   AND (session = (SELECT id FROM name WHERE value = :session) OR session_key = (SELECT id FROM name WHERE value = :key))
 -- name: bounds
-SELECT min(pos) >> 20, max(pos) >> 20, count(*) FROM event
+SELECT (SELECT min(pos) FROM event) >> 20, (SELECT max(pos) FROM event) >> 20, count(*) FROM event
+-- name: first_event
+SELECT min(pos) >> 20 FROM event
+-- name: newest_record
+SELECT arrived_ms FROM record ORDER BY no DESC LIMIT 1
+-- name: names_since.agent
+SELECT DISTINCT value FROM event JOIN name ON name.id = event.agent WHERE event.id >= :first
 -- name: last_record
 SELECT max(arrived_ms), count(*), max(no) FROM record
 -- name: audited_calls
@@ -404,8 +418,6 @@ UPDATE fleet SET sent = ?, head = ?
 SELECT max(seq) FROM sqlite_sequence WHERE name = 'outbox'
 -- name: count_outbox
 SELECT count(*) FROM outbox
--- name: hash_of
-SELECT hash FROM record WHERE no = ?
 -- name: first_record
 SELECT min(no) FROM record
 -- name: told_events_by_id

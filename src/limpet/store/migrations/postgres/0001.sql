@@ -275,6 +275,7 @@ BEGIN
   FROM limpet.stage_amended s WHERE s.batch = this AND r.machine = which AND r.no = s.no;
   DELETE FROM limpet.stage_amended WHERE batch = this;
   DELETE FROM limpet.body WHERE machine = which AND hash = ANY (dropped);
+  PERFORM says::json;  -- else nobody could read what the machines say
   UPDATE limpet.machine SET sent = new_sent, said = says, pushed_ms = (extract(epoch FROM clock_timestamp()) * 1000)::bigint
   WHERE machine = which;
 END $$;

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from limpet.note.commands import PREPARING, program_of
-from limpet.note.quoting import code, quoted
+from limpet.deeds.commands import PREPARING, program_of
+from limpet.deeds.quoting import code, quoted
 
 if TYPE_CHECKING:
     from limpet.model import Event
@@ -53,6 +53,15 @@ def deed_of(event: Event) -> Deed:
         path = file_of(told)
         return Deed("wrote", f"file {path}", code(short(path)), code(short(path)))
     return _looked(tool, told) or Deed("used", tool, code(tool), f"{code(tool)} ({quoted(told, 60)})")
+
+
+def aim_of(event: Event, deed: Deed) -> tuple[str, str]:
+    """Return what a success must be of to make a call good: of the same kind, and in the same session for a bare tool.
+
+    Two bookings are two things; a command, a file or an address is the same wherever it is named.
+    """
+    bare = deed.family == "used"
+    return deed.family, f"{deed.key}\0{event.session or event.session_key}" if bare else deed.key
 
 
 def _command(tool: str, told: str) -> Deed:

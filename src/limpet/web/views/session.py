@@ -1,0 +1,168 @@
+"""A session's timeline, a window of it at a time: turns, calls, durations, marks, and what led to what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any
+
+from limpet.deeds.deed import aim_of, deed_of
+from limpet.memory import parse_id
+from limpet.web import charts
+from limpet.web.charts import Bar
+from limpet.web.clocks import took
+from limpet.web.rows import TONES, Row, row_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from limpet.model import Event
+    from limpet.timeline import Place
+    from limpet.web.clocks import Clocks
+    from limpet.web.reading import Reader
+
+WINDOW = 200
+"""So many events are shown at a time; more come as the reader scrolls."""
+
+MOST = 200_000
+"""So many events of a session can be looked at."""
+
+BEFORE = 5
+"""So many events stand before the one that was asked for."""
+
+PIECES = 80
+"""The strip of the whole session has so many pieces."""
+
+IDLE_MS = 60_000
+"""A longer time between two events is said."""
+
+TIMED = frozenset({"tool_call", "model_call", "run", "subagent", "cron", "delivery"})
+"""What takes time, and is drawn as a bar beside the others of its turn."""
+
+BAD = frozenset({"failed", "timed_out"})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One event of the timeline: its line, its bar, the time without anything before it, and what it is linked to."""
+
+    row: Row
+    bar: Bar | None
+    idle: str
+    mended: int
+    mends: int
+    is_new_day: bool
+
+
+def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[str, Any]:
+    """Return a window of the timeline, with the strip of the whole."""
+    places = memory.outline(given["id"], limit=MOST)
+    wanted = parse_id(given["from"]) if given["from"] else 0
+    first = _first(places, wanted)
+    window = places[first : first + WINDOW]
+    events = memory.at(window)
+    around = memory.at(places[first + WINDOW : first + 2 * WINDOW])
+    failures = [place.line.id for place in places if _is_bad(place)]
+    shown = {place.line.id for place in window}
+    last = window[-1].line
+    end = memory.end(memory.at([*[p for p in places if p.line.type == "session" and not p.is_child][:50], places[-1]]))
+    return {
+        "name": given["id"],
+        "key": next((event.session_key for event in events if event.session_key), given["id"]),
+        "agent": next((event.agent for event in events if event.agent), "unknown"),
+        "origin": memory.origin(events[:50]) if first == 0 else "",
+        "end": (clocks.moment(end[0]), end[1]) if end else None,
+        "total": len(places),
+        "first": first,
+        "until": first + len(window),
+        "steps": _steps(events, around, clocks),
+        "wanted": wanted,
+        "strip": _strip(places, first, len(window)),
+        "failures": failures,
+        "failed_before": next((one for one in reversed(failures) if _index(places, one) < first), 0) if failures else 0,
+        "failed_after": next((one for one in failures if one not in shown and _index(places, one) >= first), 0),
+        "earlier": places[max(0, first - WINDOW + BEFORE)].line.id if first else 0,
+        "later": places[first + WINDOW].line.id if first + WINDOW < len(places) else 0,
+        "span": (clocks.moment(places[0].line.at_ms), clocks.moment(places[-1].line.at_ms)),
+        "last": last.id,
+    }
+
+
+def _first(places: Sequence[Place], wanted: int) -> int:
+    return max(0, _index(places, wanted) - BEFORE) if wanted else 0
+
+
+def _index(places: Sequence[Place], number: int) -> int:
+    return next((n for n, place in enumerate(places) if place.line.id == number), 0)
+
+
+def _is_bad(place: Place) -> bool:
+    return place.line.status in BAD or place.line.type == "error"
+
+
+def _steps(events: Sequence[Event], later: Sequence[Event], clocks: Clocks) -> Sequence[Step]:
+    """Return the events of the window as steps; `later` are those after it, in which a success may stand."""
+    rows = [row_of(event, clocks) for event in events]
+    axes = _axes(rows)
+    mended = _mended([*events, *later])
+    mends = {success: failure for failure, success in reversed(mended.items())}
+    before = [None, *events[:-1]]
+    idle = [0, *(b.at_ms - max(a.at_ms, _end(a)) for a, b in pairwise(events))]
+    return [
+        Step(
+            row,
+            axis.bar(row.at_ms, row.duration_ms, row.tone) if row.type in TIMED else None,
+            took(gap) if gap >= IDLE_MS else "",
+            mended.get(row.id, 0),
+            mends.get(row.id, 0),
+            last is None or clocks.of(last.at_ms) != clocks.of(row.at_ms),
+        )
+        for row, axis, gap, last in zip(rows, axes, idle, before, strict=True)
+    ]
+
+
+def _axes(rows: Sequence[Row]) -> Sequence[charts.Folded]:
+    """Return the time axis of each line: all lines of a turn have the same one, so that they can be compared."""
+    turns = list(accumulate(int(row.is_turn) for row in rows))
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for turn, row in zip(turns, rows, strict=True):
+        if row.type in TIMED:
+            spans.setdefault(turn, []).append((row.at_ms, row.at_ms + row.duration_ms))
+    axes = {turn: charts.Folded(found) for turn, found in spans.items()}
+    return [axes.get(turn) or charts.Folded(()) for turn in turns]
+
+
+def _end(event: Event) -> int:
+    return event.at_ms + (event.duration_ms or 0) if event.type not in ("session", "run") else event.at_ms
+
+
+def _mended(events: Iterable[Event]) -> dict[int, int]:
+    """Return of each failure the later success of the same kind (`deeds.deed` says what is of one kind)."""
+    waiting: dict[tuple[str, str], list[int]] = {}
+    found: dict[int, int] = {}
+    for event in events:
+        if event.type not in ("tool_call", "delivery", "model_call"):
+            continue
+        aim = aim_of(event, deed_of(event)) if event.type == "tool_call" else (event.type, event.session)
+        if event.status == "succeeded":
+            found.update(dict.fromkeys(waiting.pop(aim, ()), event.id))
+        elif event.status in BAD or event.status in ("interrupted", "cancelled", "blocked"):
+            waiting.setdefault(aim, []).append(event.id)
+    return found
+
+
+def _strip(places: Sequence[Place], first: int, shown: int) -> Sequence[Bar]:
+    """Return the whole session as a strip: a piece is as bad as the worst event in it, and leads there."""
+    size = max(1, -(-len(places) // PIECES))
+    room = 100 / -(-len(places) // size)
+    bars = []
+    for number, start in enumerate(range(0, len(places), size)):
+        part = places[start : start + size]
+        tones = {TONES.get(place.line.status, "plain") if not _is_bad(place) else "bad" for place in part}
+        tone = next(tone for tone in ("bad", "odd", "open", "good", "plain") if tone in tones)
+        here = "here" if start < first + shown and start + size > first else ""
+        bars.append(
+            Bar(round(number * room, 3), 0, round(room * 0.8, 3), 100, f"{tone} {here}".strip(),
+                f"events {start + 1:,} to {start + len(part):,}", str(part[0].line.id))
+        )  # fmt: skip
+    return bars
