@@ -80,14 +80,16 @@ class Finder:
         text = self._sql["outline"] + where + self._sql[f"order.{query.sort}"] + self._sql["page"]
         given = {**given, "limit": query.limit, "offset": query.offset}
         rows: list[tuple[Any, ...]] = self._connection.execute(text, given).fetchall()
-        # Looked up once each and not joined: a session has many events and few names.
-        codes = {code for row in rows for code in row[2:6] if code is not None}
-        named = self._connection.execute(self._sql["values_of_names"], {"ids": json.dumps(sorted(codes))})
-        said: dict[Any, str] = {None: "", **dict(named)}
+        said = self._said(code for row in rows for code in row[2:6])
         return [
             Line(pos, number, said[kind], said[status], said[run], said[key], took)
             for pos, number, kind, status, run, key, took in rows
         ]
+
+    def _said(self, codes: Iterable[int | None]) -> dict[Any, str]:
+        """Return what these codes stand for: looked up once each, and not joined to each of many rows."""
+        wanted = sorted({code for code in codes if code is not None})
+        return {None: "", **dict(self._connection.execute(self._sql["values_of_names"], {"ids": json.dumps(wanted)}))}
 
     def news(self, first: int, most: int) -> list[Event]:
         """Return the newest events, at most so many, of which records from this place on tell; newest first."""
@@ -97,8 +99,10 @@ class Finder:
     def groups(self, query: Query, hits: Hits = EVERY) -> list[tuple[str, int]]:
         """Return how many matches there are by `query.by` (type, status, tool, agent, session), most first."""
         where, given = self._where(query, hits)
-        rows = self._connection.execute(self._sql[f"counts.{query.by}"] + where + self._sql["grouped"], given)
-        return [(name or "", n) for name, n in rows]
+        text = self._sql["counts"].replace(":by_column", self._sql[f"column.{query.by}"])
+        rows: list[tuple[Any, ...]] = self._connection.execute(text + where + self._sql["grouped"], given).fetchall()
+        said = {} if query.by == "call" else self._said(code for code, _ in rows)
+        return sorted(((said.get(code, code) or "", n) for code, n in rows), key=lambda pair: (-pair[1], pair[0]))
 
     def times(self, query: Query, hits: Hits = EVERY) -> list[tuple[int, int]]:
         """Return (quarter of an hour in epoch milliseconds, count): every zone's days are made of these."""
