@@ -16,3 +16,14 @@ if TYPE_CHECKING:
 def lab(tmp_path: Path) -> Lab:
     """Return an installation of its own, in an empty folder."""
     return Lab(tmp_path)
+
+
+SHARED = {"test_plugin_in_gateway.py": "silent_day", "test_recorded_day.py": "silent_day"}
+"""Files that share what is costly to make, a gateway's whole day."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of one file together, in one process: they share fixtures. The costly files begin first."""
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(SHARED.get(item.path.name, str(item.path))))
+    items.sort(key=lambda item: item.path.parent.name != "gateway")

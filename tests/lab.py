@@ -145,7 +145,7 @@ class Lab:
 
     def verdict(self) -> Verdict:
         """Return what `verify` finds."""
-        with self.store() as store, store.snapshot():
+        with self.store() as store, store.snapshot_of_both():
             return verify(store, lambda _: None)
 
     def quarantined(self) -> list[dict[str, Any]]:
@@ -187,6 +187,10 @@ class Lab:
     def code(self, text: str, *arguments: str, **environment: str) -> Done:
         """Run a piece of Python in a process of its own, to its end."""
         return ended(self.python("-c", text, *arguments, **environment))
+
+    def code_started(self, text: str, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        """Start a piece of Python in a process of its own."""
+        return self.python("-c", text, *arguments, **environment)
 
     def imported(self, *paths: Path) -> Any:
         """Import files through the command line and return what it says of them."""

@@ -105,8 +105,11 @@ def matches(query: Query, raw: Raw) -> bool:
 
 
 def _holds(raw: Raw, name: str, values: tuple[str, ...], negated: bool) -> bool:
-    held = (raw["type"] == "error" or raw["status"] in ("failed", "timed_out")) if name == "is" else raw[name] in values
-    return held != negated
+    if name == "is":
+        error = raw["type"] == "error" or raw["status"] in ("failed", "timed_out")
+        deed = raw["type"] not in ("gateway", "session") and (raw["type"], raw["actor"]) != ("message", "user")
+        return (("error" in values and error) or ("deed" in values and deed)) != negated
+    return (raw[name] in values) != negated
 
 
 def answer(query: Query, events: list[Raw]) -> Result:
@@ -259,6 +262,11 @@ def _form(noun: Any, adjective: Any, place: Any, window: Any, shape: Any) -> For
     return Form(question, wanted, **asked)
 
 
+def _is_deed(raw: Raw) -> bool:
+    """Tell whether the agent did it: neither said by the user, nor a start or stop."""
+    return raw["type"] not in ("session", "gateway") and not (raw["type"] == "message" and raw["actor"] == "user")
+
+
 def _more() -> Iterator[Form]:
     """Yield forms that no mixture makes."""
     yesterday = (at("2026-10-25T00:00:00+02:00"), at("2026-10-26T00:00:00+01:00"))
@@ -271,14 +279,19 @@ def _more() -> Iterator[Form]:
         return raw["type"] == "error" or raw["status"] in FAILED
 
     yield Form("what happened yesterday?", within(yesterday, lambda _raw: True))
-    yield Form("what did the agent do yesterday", within(yesterday, lambda raw: raw["actor"] == "agent"))
+    yield Form("what did the agent do yesterday", within(yesterday, _is_deed))
     yield Form(
         "what did i ask last week", within(week, lambda raw: raw["type"] == "message" and raw["actor"] == "user")
     )
     yield Form("what went wrong last week?", within(week, is_error))
     yield Form("did anything fail yesterday", within(yesterday, lambda raw: raw["status"] in FAILED))
-    yield Form("did the backup run last week", within(week, lambda raw: "backup" in raw["text"]))
-    yield Form("did the nightly backup run last week", within(week, lambda raw: "nightly backup" in raw["text"]))
+    yield Form(
+        "did the backup run last week", within(week, lambda raw: "backup" in raw["text"] and raw["type"] != "message")
+    )
+    yield Form(
+        "did the nightly backup run last week",
+        within(week, lambda raw: "nightly backup" in raw["text"] and raw["type"] != "message"),
+    )
     yield Form("number of sessions last week", within(week, lambda _raw: True), count="session")
     yield Form("how many sessions had errors last week", within(week, is_error), count="session")
     yield Form(

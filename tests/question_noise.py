@@ -10,7 +10,18 @@ from limpet.question.dates import COUNTS, LAST, MONTHS, NAMED, NEXT, WEEKDAYS
 from limpet.question.hours import PARTS
 from limpet.question.known import KNOWN
 from limpet.question.spans import DAY_PARTS, UNITS
-from limpet.question.vocabulary import CALLS, COUNTING, EFFECTS, FILTER_NAMES, GROUPING, GROUPS, TEXT_VERBS, VERBS
+from limpet.question.vocabulary import (
+    CALLS,
+    COUNTING,
+    EFFECTS,
+    FILTER_NAMES,
+    GROUPING,
+    GROUPS,
+    IMPLYING,
+    MEANINGS,
+    TEXT_VERBS,
+    VERBS,
+)
 from question_forms import forms
 
 if TYPE_CHECKING:
@@ -21,7 +32,7 @@ NUMBERED = re.compile(r"\d[\d:./,-]*(st|nd|rd|th|am|pm|[a-z]{1,7})?|\d{4}-\d\d-\
 GRAMMAR = {
     word
     for table in (KNOWN, EFFECTS, VERBS, GROUPS, COUNTS, LAST, NEXT, MONTHS, WEEKDAYS, NAMED, PARTS, DAY_PARTS, UNITS,
-                  FILTER_NAMES, CALLS, COUNTING.split("|"), GROUPING.split("|"), TEXT_VERBS.split("|"),
+                  FILTER_NAMES, CALLS, IMPLYING, COUNTING.split("|"), GROUPING.split("|"), TEXT_VERBS.split("|"),
                   ["weekend", "week", "noon", "midday", "midnight", "ago", "onward", "onwards", "am", "pm", "o'clock", "year",
                    "named", "called", "having", "top", "most", "often", "id", "the", "without", "onto", "earlier"])
     for phrase in table
@@ -35,9 +46,23 @@ def ignored(question: str, query: Query) -> list[str]:
     words = [
         word.removesuffix("'s") for word in re.findall(r"[^\s\",]+", re.sub(r"'\W|\W'", " ", _plain(question).lower()))
     ]
-    stripped = [re.sub(r"^-?(on|since|until|limit):", "", word).strip("?!;.:()[]{}'-") for word in words]
-    return [
+    stripped = [re.sub(r"^-?(on|since|until|limit):", "", word).strip("?!;.:()[]{}'-^*") for word in words]
+    unknown = [
         word for word in stripped if word and word not in GRAMMAR and not NUMBERED.fullmatch(word) and word not in said
+    ]
+    return [*unknown, *_passed_over(stripped, said)]
+
+
+SHOWING = frozenset({"show", "list", "give", "tell", "display", "print", "get", "find", "see", "view", "when"})
+SAYING = frozenset(
+    word for table in MEANINGS.values() for phrase in table.split("|") for word in phrase.split() if " " not in phrase
+)
+
+
+def _passed_over(words: list[str], said: str) -> list[str]:
+    """Return the verbs of showing that stand behind what was asked for, where they would tell something."""
+    return [
+        word for place, word in enumerate(words) if word in SHOWING and word not in said and SAYING & set(words[:place])
     ]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -260,3 +262,22 @@ def test_the_local_day_is_that_of_an_independent_calendar_on_plain_days() -> Non
     moments = [datetime(2026, 1, 1, tzinfo=UTC) + count * step for count in range(1200)]
     shown = [moment.astimezone(ZoneInfo(BERLIN)).date() for moment in moments]
     assert shown == [days.day_of(round(moment.timestamp() * 1000), BERLIN) for moment in moments]
+
+
+DECIDES = re.compile(r"fromtimestamp|astimezone|replace\(hour=|ZoneInfo\(|localtime\(|datetime\.combine|mktime")
+ELSEWHERE = {
+    ("question/spans.py", "datetime.combine"),  # "2 days ago": the same time of day, made an instant by `of_naive`
+    ("settings.py", "ZoneInfo("),  # whether the zone of the settings is one
+}
+
+
+def test_no_other_module_says_where_a_day_begins() -> None:
+    """Whatever turns an instant into a local time or back stands in days.py."""
+    source = Path(days.__file__).parent
+    found = {
+        (str(path.relative_to(source)), match[0])
+        for path in source.rglob("*.py")
+        if path.name != "days.py"
+        for match in DECIDES.finditer(path.read_text("utf-8"))
+    }
+    assert found <= ELSEWHERE

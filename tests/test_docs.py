@@ -15,7 +15,10 @@ import pytest
 from lab import NOON, Lab, call, hook
 from limpet import days, model
 from limpet.cli.main import COMMANDS, parser
+from limpet.errors import NotUnderstood
+from limpet.headline import headline
 from limpet.question import parse
+from limpet.question.filters import WORDS
 from limpet.question.vocabulary import CHOICES, FILTER_NAMES
 from limpet.runtimes.meaning import READINGS
 from limpet.settings import Settings
@@ -94,21 +97,56 @@ def test_every_kind_of_record_is_documented() -> None:
 
 
 def test_every_filter_is_documented() -> None:
-    """Each filter of a question, and each of its words that is ours alone, stands in how-it-works.md."""
-    told = words_in_ticks(page("how-it-works.md").partition("## Questions")[2].partition("\n## ")[0])
+    """Each filter of a question, and each of its words that is ours alone, stands in asking.md."""
+    told = words_in_ticks(page("asking.md").partition("## Filters")[2])
     assert {f"{name}:" for name in FILTER_NAMES} <= told
-    assert {word for words in CHOICES.values() for word in words} - {"no"} <= told
+    assert {word for words in (*CHOICES.values(), *WORDS.values()) for word in words} - {"no"} <= told | words_in_ticks(
+        page("glossary.md")
+    )
+
+
+def rows_of(head: str) -> list[list[str]]:
+    """Return the cells of the rows of the table in asking.md that has this head."""
+    table = page("asking.md").partition(f"| {head} |\n")[2].partition("\n\n")[0]
+    found = [line.strip("| ").split(" | ") for line in table.splitlines()[1:]]
+    assert len(found) > 5
+    return found
+
+
+ASKED_MS = days.at_local(date(2026, 10, 26), 9, 0, "Europe/Berlin")
+
+
+def asked(question: str) -> model.Query:
+    """Return a question of asking.md, understood."""
+    return parse(question, ASKED_MS, "Europe/Berlin", {"tool": frozenset({"exec"}), "agent": frozenset({"press"})})
 
 
 def test_every_question_is_understood_as_documented() -> None:
-    """Each example question of how-it-works.md has the filter form that stands beside it."""
-    table = page("how-it-works.md").partition("| understood |")[2].partition("| filter |")[0]
-    rows = re.findall(r"^\| (.+) \| `(.+)` \|$", table, re.MULTILINE)
-    now = days.at_local(date(2026, 10, 26), 9, 0, "Europe/Berlin")
-    names = {"tool": frozenset({"exec"}), "agent": frozenset({"press"})}
-    understood = [(said, parse(said, now, "Europe/Berlin", names).understood) for said, _ in rows]
-    assert rows == understood
-    assert len(rows) > 5
+    """Each example question of asking.md has the filter form that stands beside it."""
+    rows = rows_of("question | understood")
+    assert rows == [[said, f"`{asked(said).understood}`"] for said, _ in rows]
+
+
+def test_every_time_is_understood_as_documented() -> None:
+    """Each way of saying when has the window that stands beside it."""
+    rows = rows_of("said | understood")
+    assert rows == [[said, f"`{asked(f'errors {said}').understood.removeprefix('is:error ')}`"] for said, _ in rows]
+
+
+def test_every_refusal_is_as_documented() -> None:
+    """Each question that is refused is refused with the words that stand beside it."""
+    for said, told in rows_of("question | what Limpet says"):
+        with pytest.raises(NotUnderstood) as refusal:
+            asked(said)
+        assert told == f"{refusal.value.message} {refusal.value.hint}"
+
+
+def test_every_headline_is_as_documented() -> None:
+    """So many matches, and so complete, give the headline that stands beside them."""
+    for said, count, told in rows_of("question | found | the headline"):
+        state = "unknown" if told.endswith("unknown") else "complete"
+        found = model.Answer(asked(said), int(count), (), (), model.Coverage(state))
+        assert told == headline(found, ASKED_MS)
 
 
 @pytest.mark.parametrize("words", [model.TYPES, model.STATUSES, model.TRUSTS])

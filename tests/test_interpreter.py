@@ -17,6 +17,7 @@ from limpet.quarantine import Quarantine
 from limpet.recorder import Recorder
 from limpet.redact import Redactor
 from limpet.store.sqlite import SqliteStore
+from limpet.verification import verify
 from story import Story, cut, stories
 
 if TYPE_CHECKING:
@@ -77,6 +78,26 @@ def test_rebuilding_from_the_ledger_gives_the_same_events_with_the_same_numbers(
     """What was made bit by bit equals what the whole ledger makes at once."""
     batches = cut(story.records(), sizes)
     assert events_of(batches) == events_of(batches, rebuilt=True)
+
+
+@SLOW
+@given(stories(), st.randoms(use_true_random=False), st.lists(st.integers(1, 20), max_size=12))
+def test_what_was_made_bit_by_bit_has_no_fault(story: Story, chance: Any, sizes: list[int]) -> None:
+    """`verify` makes everything again from the ledger, and finds in any history, however it was split, the same."""
+    records = story.records()
+    shuffled = records + chance.sample(records, len(records) // 5)
+    chance.shuffle(shuffled)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        with closing(SqliteStore(path / "m.db", writing=True)) as store:
+            recorder = Recorder(store, Redactor(b"key"), Quarantine(path / "quarantine"))
+            for batch in cut(shuffled, sizes):
+                recorder.commit("test", Batch(tuple(batch)), 0)
+                recorder.index()
+            while recorder.index():
+                pass
+            with store.snapshot_of_both():
+                assert verify(store, lambda _: None).faults == ()
 
 
 @SLOW

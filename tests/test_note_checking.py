@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from limpet.deeds.quoting import quoted
 from limpet.note import checking, clause
-from limpet.note.quoting import quoted
 from limpet.note.statement import Statement
 from wordings import GOOD, PLAN, STATEMENTS
 

@@ -364,10 +364,12 @@ with closing(SqliteStore(chosen.db, writing=False)) as store:
     assert (ends, notes.text().count("<!-- limpet:begin"), notes.files()) == ([""] * 3, 1, ["2026-06-01.md"])
 
 
-def test_the_stamp_is_the_number_of_events(notes: Notes) -> None:
-    """The begin mark says from how many events the note was made."""
+def test_the_stamp_is_the_number_of_events_and_the_seal_at_the_last_that_is_cited(notes: Notes) -> None:
+    """The begin mark says from how many events the note was made, and where the ledger stood."""
     notes.look()
-    assert stamp_of(notes.text().encode(), "2026-06-01", "main") == "1"
+    with closing(SqliteStore(notes.lab.db, writing=False)) as store:
+        no, digest = store.records.head()
+    assert stamp_of(notes.text().encode(), "2026-06-01", "main") == f"1:{no}:{digest.hex()}"
 
 
 def test_a_diary_that_is_lost_or_damaged_harms_nothing(notes: Notes) -> None:

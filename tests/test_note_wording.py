@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from lab import NOON, call, hook
 from limpet import days
-from limpet.note.commands import program_of
+from limpet.deeds.commands import program_of
+from limpet.deeds.quoting import code, plain, quoted
 from limpet.note.gathering import plan_from
 from limpet.note.hours import month_of, week_of
-from limpet.note.quoting import code, plain, quoted
 from limpet.note.wording import MOST_BYTES, MOST_WORDS_BYTES, body, listing, paragraph
 from test_note_plan import DAY, event, failed_ids, planned, ran, words
 

@@ -88,6 +88,28 @@ def test_the_wheel_holds_all_that_the_program_reads(tmp_path: Path) -> None:
     assert package | plugin <= held
 
 
+@pytest.mark.parametrize(
+    ("files_of_it", "most"),
+    [
+        ("index.js capture.js spool.js supervise.js", 300),
+        ("recall.js brief.js", 120),
+        ("alarm.js", 100),
+    ],
+    ids=["what records", "what answers", "what watches"],
+)
+def test_the_plugin_stays_small(files_of_it: str, most: int) -> None:
+    """Each part has fewer lines than that, so that it can be read at one sitting."""
+    folder = ROOT / "integrations" / "openclaw"
+    paths = [path for name in files_of_it.split() if (path := folder / name).exists()]
+    assert 0 < sum(len(path.read_text("utf-8").splitlines()) for path in paths) < most
+
+
+def test_every_file_of_the_plugin_is_counted() -> None:
+    """None lies outside the bounds above."""
+    known = {"index.js", "capture.js", "spool.js", "supervise.js", "recall.js", "brief.js", "alarm.js"}
+    assert {path.name for path in (ROOT / "integrations" / "openclaw").glob("*.js")} <= known
+
+
 def test_the_scripts_can_be_run() -> None:
     """Every shell script is executable, and its shell finds no fault in its form."""
     scripts = [*(ROOT / "tools").glob("*.sh"), ROOT / ".ci" / "run"]

@@ -123,6 +123,24 @@ def test_removal_restores_every_byte(state: Path, plugin: Path, text: str) -> No
     assert {"openclaw.json": text.encode()} == files(state)
 
 
+@pytest.mark.parametrize(
+    ("tools", "words"),
+    [
+        ({}, "It offers the agents tools"),
+        ({"profile": "coding"}, "It offers the agents tools"),
+        ({"allow": ["exec", "limpet"]}, "It offers the agents tools"),
+        ({"allow": ["group:plugins"]}, "It offers the agents tools"),
+        ({"allow": ["exec", "read"]}, "add limpet there"),
+    ],
+)
+def test_setup_says_whether_agents_get_the_tools(state: Path, plugin: Path, tools: object, words: str) -> None:
+    """A list of allowed tools is the user's: it is left alone, and what it leaves out is said."""
+    config(state).write_text(json.dumps({"tools": tools}), "utf-8")
+    assert words in "\n".join(setup.plan_setup(state, plugin, None).sentences)
+    set_up(state, plugin)
+    assert tools == value(config(state))["tools"]
+
+
 @pytest.mark.parametrize("text", STYLES.values(), ids=STYLES.keys())
 def test_setup_adds_only_our_keys(state: Path, plugin: Path, text: str) -> None:
     """What the file said before it still says, in the same characters and order."""

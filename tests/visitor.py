@@ -44,6 +44,14 @@ class Visitor:
     link: str
     headers: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, lab: Lab, told: Mapping[str, Any]) -> Visitor:
+        """Return a visitor with the token for programs, of a page as `open --json` tells of it."""
+        token = (lab.home / FILE).read_text().strip()
+        port = urlsplit(told["address"]).port
+        assert port
+        return cls(port, told["link"], {"Authorization": f"Bearer {token}"})
+
     @property
     def address(self) -> str:
         """The page's first address, without the last slash."""
@@ -74,10 +82,7 @@ def opened(lab: Lab) -> Visitor:
     """Return a visitor of the page of the sidecar that runs."""
     done = lab.limpet("open", "--no-browser", "--json")
     assert done.status == 0, done.out + done.err
-    token = (lab.home / FILE).read_text().strip()
-    port = urlsplit(done.json["address"]).port
-    assert port
-    return Visitor(port, done.json["link"], {"Authorization": f"Bearer {token}"})
+    return Visitor.of(lab, done.json)
 
 
 def stranger(visitor: Visitor) -> Visitor:

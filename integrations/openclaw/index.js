@@ -1,12 +1,13 @@
 // The OpenClaw plugin: what a hook says goes through capture.js into spool.js; nothing else lies on an agent's way.
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { guard } from "./alarm.js";
+import { offerBrief } from "./brief.js";
 import { capture } from "./capture.js";
+import { offerTools } from "./recall.js";
 import { openSpool } from "./spool.js";
-import { supervise } from "./supervise.js";
 
-const BEAT_MS = 60_000;
-const SESSIONS = 1_000;
+const BEAT_MS = 60_000, SESSIONS = 1_000;
 const HOOKS = `gateway_start gateway_stop session_start session_end before_reset before_compaction after_compaction
   message_received message_sent before_message_write model_call_started model_call_ended before_tool_call
   after_tool_call agent_end subagent_spawned subagent_ended cron_changed`.split(/\s+/);
@@ -50,7 +51,7 @@ function see(shared, { hook, ctx, event }, seen = shared.seen) {
 
 /** Limpet's own records: its start, its stop and a beat between, so that silence can be told from absence. */
 function service({ version, runtime, pluginConfig }, { spool }) {
-  let timer, stopSidecar;
+  let timer, stopGuard;
   const versions = { plugin: version, openclaw: runtime?.version, node: process.version };
   const say = (hook) => spool.append({ hook, ctx: {}, event: { pid: process.pid, ...versions, ...spool.counts() } });
   return {
@@ -58,11 +59,10 @@ function service({ version, runtime, pluginConfig }, { spool }) {
     start() {
       say("limpet_start");
       timer = setInterval(say, BEAT_MS, "limpet_beat").unref();
-      if (pluginConfig?.command) stopSidecar = supervise(pluginConfig.command, limpetHome(pluginConfig));
+      stopGuard = guard(limpetHome(pluginConfig), pluginConfig?.command);
     },
     stop() {
-      clearInterval(timer);
-      stopSidecar?.();
+      clearInterval(timer), stopGuard?.();
       say("limpet_stop");
       spool.close();
     },
@@ -75,5 +75,6 @@ export default {
     const shared = sharedState(api);
     for (const hook of HOOKS) api.on(hook, record(shared, hook), { priority: PRIORITY[hook] });
     api.registerService(service(api, shared));
+    for (const offer of [offerTools, offerBrief]) offer(api, limpetHome(api.pluginConfig), shared);
   },
 };

@@ -2,8 +2,7 @@
 import fs from "node:fs";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-const MINUTE_MS = 60_000;
-const LOG_BYTES = 1 << 20;
+const MINUTE_MS = 60_000, LOG_BYTES = 1 << 20;
 const ignore = () => {};
 
 /** Starts the command, and again whenever it ended; returns what stops it. Never throws, never waits. */

@@ -13,6 +13,11 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+def stamp() -> str:
+    """Return this second as a part of a file's name, UTC: 20260504T101500Z."""
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+
+
 def monotonic_s() -> float:
     """Return seconds that never run backwards, for waiting and measuring."""
     return time.monotonic()

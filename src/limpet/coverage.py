@@ -6,52 +6,33 @@ that something happened meanwhile; a silence of both, with the gateway stopped, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from limpet import breaks
+from limpet.breaks import BEAT_MS, BEHIND_MS, HOOKS, TRANSCRIPTS, Watched, counted
+from limpet.burial import KEPT_FROM
 from limpet.model import Coverage, Gap, Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from limpet.store.sqlite import SqliteStore
-    from limpet.store.state import Counted, Stream, Watch
+    from limpet.breaks import Break
+    from limpet.store.port import Store
+    from limpet.store.state import Stream, Watch
 
-HOOKS = "openclaw.hooks"
-TRANSCRIPTS = "openclaw.transcripts"
-BEAT_MS = 60_000
-"""The plugin says that it lives this often."""
+__all__ = ["HOOKS", "TRANSCRIPTS", "Health", "Watched", "counted", "health", "of"]
 
-SILENT_MS = 3 * BEAT_MS
-WEEK_MS = 7 * 86_400_000
-GRACE_MS = 5_000
-"""The audit ledger may be read a moment before the hook that tells of the same action."""
-
-BEHIND_MS = 60_000
-"""Events that wait longer than this are a fault."""
-
-
-@dataclass(frozen=True, slots=True)
-class Watched:
-    """What the caller knows of this moment.
-
-    `recording` that a recorder holds the lock; `plugin` that OpenClaw's configuration names the plugin; `alive` that a
-    producer's process lives; `pending` bytes wait in the spool, the oldest since `pending_ms`; `spool_fault` says why
-    the plugin could write nothing now.
-    """
-
-    now_ms: int
-    recording: bool = False
-    plugin: bool = False
-    alive: bool = False
-    pending: int = 0
-    pending_ms: int | None = None
-    spool_fault: str = ""
+FAR_OFF_MS = 300_000
+"""From here on, a machine's clock and that of its fleet are said to disagree."""
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Whether Limpet is recording: `ok` or not, one sentence, what it cannot see, since when it watches."""
+    """Whether Limpet is recording: `ok` or not, one sentence, what it cannot see, since when it watches.
+
+    `breaks` is what is broken now; the sentence is the first one's, and where there are more says how many.
+    """
 
     ok: bool
     state: str
@@ -59,10 +40,21 @@ class Health:
     lacks: tuple[str, ...]
     since_ms: int | None
     last_ms: int | None
+    breaks: tuple[Break, ...] = ()
 
 
-def of(store: SqliteStore, query: Query, watched: Watched) -> Coverage:
-    """Return how far an answer to this query can be trusted."""
+def of(store: Store, query: Query, watched: Watched) -> Coverage:
+    """Return how far an answer to this query can be trusted, and what is broken now."""
+    if watched.each:
+        return _together([(one.machine, of(its, query, one)) for its, one in watched.each])
+    if watched.told_ms is not None:
+        return _as_told(_of(store, query, watched, ()), query, watched)
+    broken = breaks.found(store, watched)
+    warning = _sentence(broken) or breaks.unproven(store, watched)
+    return replace(_of(store, query, watched, broken), warning=warning)
+
+
+def _of(store: Store, query: Query, watched: Watched, broken: Sequence[Break]) -> Coverage:
     watches = [w for w in store.state.watches() if w.source != "spool"]
     hooks = [s for s in store.state.streams() if s.source == HOOKS]
     started = min([w.since_ms for w in watches] + [s.first_ms for s in hooks], default=None)
@@ -73,7 +65,9 @@ def of(store: SqliteStore, query: Query, watched: Watched) -> Coverage:
     left = _abandoned(hooks, watches, watched)
     if left and left.from_ms < since:
         return Coverage("blind", (left,), watched.pending)
-    gaps = tuple(gap for gap in _gaps(store, hooks, watches, watched) if _touches(gap, max(since, started), until))
+    all_gaps = [*_gaps(store, hooks, watches, watched), *_gaps_of(broken), *_dropped(store, started)]
+    asked_from = started if query.since_ms is None else max(since, started)
+    gaps = tuple(gap for gap in all_gaps if _touches(gap, asked_from, until))
     if gaps and not _any_witness(hooks, watches, max(since, started), until):
         return Coverage("blind", gaps, watched.pending)
     if gaps or watched.pending:
@@ -82,69 +76,72 @@ def of(store: SqliteStore, query: Query, watched: Watched) -> Coverage:
     return Coverage("unknown" if before else "complete")
 
 
-def health(store: SqliteStore, watched: Watched) -> Health:
+def _dropped(store: Store, started: int) -> Iterator[Gap]:
+    """Yield the time of which events were dropped by age."""
+    kept_from = int(store.state.meta(KEPT_FROM) or 0)
+    if kept_from:
+        yield Gap(min(started, kept_from), kept_from - 1, "limpet", "events of that time were dropped by age")
+
+
+def _as_told(found: Coverage, query: Query, watched: Watched) -> Coverage:
+    """Return the coverage with a gap from when the machine last told of itself: what came then is not here yet."""
+    until = query.until_ms if query.until_ms is not None else watched.now_ms
+    told = watched.told_ms or 0
+    found = replace(found, warning=watched.complaint)
+    if min(until, watched.now_ms) <= told + BEHIND_MS:
+        return found
+    gap = Gap(told, None, "push", "nothing was pushed since")
+    return replace(found, state="partial" if found.state == "complete" else found.state, gaps=(*found.gaps, gap))
+
+
+def _together(found: Sequence[tuple[str, Coverage]]) -> Coverage:
+    """Return the coverage of several machines: no better than that of any, each gap with its machine's name."""
+    states = {one.state for _, one in found}
+    state = states.pop() if len(states) == 1 else "unknown" if states <= {"complete", "unknown"} else "partial"
+    gaps = [replace(gap, source=f"{name}: {gap.source}") for name, one in found for gap in one.gaps]
+    warnings = [f"{name}: {one.warning}" for name, one in found if one.warning]
+    more = f" ({len(warnings) - 1} more: limpet status)" if len(warnings) > 1 else ""
+    return Coverage(state, tuple(gaps), sum(one.pending for _, one in found), (warnings or [""])[0] + more)
+
+
+def health(store: Store, watched: Watched) -> Health:
     """Return whether Limpet records what it should, and what it cannot see."""
     watches = store.state.watches()
     hooks = [s for s in store.state.streams() if s.source == HOOKS]
     last_ms = store.find.newest_ms()
     since = min([s.first_ms for s in hooks] + [w.since_ms for w in watches], default=None)
     lacks = tuple(_lacks(hooks, watches, watched))
-    broken = _broken(hooks, watches, watched) or _miscounted(counted(store, watched.now_ms))
+    broken = (*breaks.found(store, watched), *breaks.miscounted(store, watched.now_ms))
     if broken:
-        return Health(False, "broken", broken, lacks, since, last_ms)
+        return Health(False, "broken", _sentence(broken), lacks, since, last_ms, broken)
+    state, sentence = _state(hooks, watches, watched)
+    upgrade = breaks.unproven(store, watched) if state == "recording" else ""
+    return Health(True, state, f"{sentence} {upgrade}".strip(), lacks, since, last_ms)
+
+
+def _state(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) -> tuple[str, str]:
     if not watched.plugin and not hooks and not [w for w in watches if w.source != "spool"]:
-        return Health(
-            True,
-            "not set up",
-            "Limpet is not set up to record anything (limpet setup openclaw).",
-            lacks,
-            since,
-            last_ms,
-        )
+        return "not set up", "Limpet is not set up to record anything (limpet setup openclaw)."
     if watched.recording and watched.alive:
-        return Health(True, "recording", "Limpet is recording.", lacks, since, last_ms)
+        return "recording", "Limpet is recording."
     if watched.recording:
-        return Health(
-            True,
-            "waiting",
-            "Limpet is running; no gateway with its plugin is running now.",
-            lacks,
-            since,
-            last_ms,
-        )
-    return Health(
-        True, "idle", "No gateway with Limpet's plugin is running now, and no sidecar.", lacks, since, last_ms
-    )
+        return "waiting", "Limpet is running; no gateway with its plugin is running now."
+    return "idle", "No gateway with Limpet's plugin is running now, and no sidecar."
 
 
-def counted(store: SqliteStore, now_ms: int) -> Counted:
-    """Return what OpenClaw's own audit ledger counted in the last week, and how much of it no event tells of."""
-    return store.state.counted(now_ms - WEEK_MS, now_ms - GRACE_MS)
+def _sentence(broken: Sequence[Break]) -> str:
+    """Return the first break in one sentence, with what to do, and how many others there are; "" where none is."""
+    if not broken:
+        return ""
+    more = f" ({len(broken) - 1} more: limpet doctor)" if len(broken) > 1 else ""
+    return f"{broken[0].sentence} -> {broken[0].remedy}{more}"
 
 
-def _miscounted(found: Counted) -> str:
-    parts = [
-        f"{missing:,} of {total:,} {what}"
-        for missing, total, what in (
-            (found.missing_actions, found.actions, "tool actions"),
-            (found.missing_runs, found.runs, "runs"),
-        )
-        if missing
-    ]
-    return f"OpenClaw counted {' and '.join(parts)} that are not in the memory." if parts else ""
-
-
-def _broken(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) -> str:
-    if watched.spool_fault:
-        return f"The plugin cannot write into its spool: {watched.spool_fault}. What happens now is not recorded by it."
-    if watched.pending_ms is not None and watched.now_ms - watched.pending_ms > BEHIND_MS and not watched.recording:
-        return f"Nobody takes in what the plugin writes: {watched.pending:,} bytes wait in the spool."
-    if watched.alive and not watched.recording:
-        return "The gateway runs and its plugin writes, but the sidecar is not running."
-    if watched.alive and hooks and watched.now_ms - hooks[-1].last_ms > SILENT_MS:
-        return "The gateway runs, but its plugin has gone silent."
-    failed = [w for w in watches if w.why]
-    return f"{failed[0].why}" if failed else ""
+def _gaps_of(broken: Sequence[Break]) -> Iterator[Gap]:
+    """Yield since when each break blinds; a source that cannot be read is a gap of its own already."""
+    for one in broken:
+        if one.since_ms is not None and not one.code.startswith("source "):
+            yield Gap(one.since_ms, None, HOOKS, one.sentence)
 
 
 def _lacks(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) -> Iterator[str]:
@@ -163,7 +160,7 @@ def _lacks(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) 
         yield f"{missing:,} numbered events of the plugin were never seen"
 
 
-def _gaps(store: SqliteStore, hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) -> Iterator[Gap]:
+def _gaps(store: Store, hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) -> Iterator[Gap]:
     for watch in watches:
         if watch.why and watch.failed_ms is not None:
             yield Gap(watch.good_ms or watch.failed_ms, None, watch.source, watch.why)
@@ -183,7 +180,7 @@ def _abandoned(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watch
     return Gap(max(s.last_ms for s in hooks), None, HOOKS, "the plugin is not set up any more, nothing else watches")
 
 
-def _silences(store: SqliteStore, hooks: Sequence[Stream], watched: Watched) -> Iterator[Gap]:
+def _silences(store: Store, hooks: Sequence[Stream], watched: Watched) -> Iterator[Gap]:
     """Yield the spans between the plugin's lives in which a transcript shows that something happened."""
     lives = sorted((s.first_ms, s.last_ms) for s in hooks)
     if not lives:
@@ -200,7 +197,7 @@ def _silences(store: SqliteStore, hooks: Sequence[Stream], watched: Watched) -> 
         end = max(end, last)
 
 
-def _unseen(store: SqliteStore, since: int, until: int) -> int:
+def _unseen(store: Store, since: int, until: int) -> int:
     return store.find.count(
         Query(
             since_ms=since,

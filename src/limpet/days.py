@@ -91,6 +91,12 @@ def to_local(at_ms: int, zone_name: str) -> datetime:
     return shown.replace(microsecond=at_ms % 1000 * 1000)
 
 
+def is_shown_twice(at_ms: int, zone_name: str) -> bool:
+    """Tell whether clocks of that zone show this time of day twice, since they were put back."""
+    first, last = _both(to_local(at_ms, zone_name).replace(tzinfo=None), zone_name)
+    return first < last
+
+
 def show(at_ms: int, zone_name: str) -> str:
     """Return the instant as people of that zone write it: ISO 8601 with milliseconds and offset."""
     return to_local(at_ms, zone_name).isoformat(timespec="milliseconds")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import apsw
 
-from limpet import clock, coverage, door, interpreter, recall, timeline, verification
+from limpet import clock, coverage, door, fleet, interpreter, recall, timeline, verification
 from limpet import settings as settings_module
 from limpet.errors import BadInput, NotFound, Unavailable
 from limpet.model import Batch, Event, Query
@@ -19,23 +20,34 @@ from limpet.runtimes.openclaw import setup
 from limpet.runtimes.openclaw.workspaces import Workspaces
 from limpet.spool import reader, writer
 from limpet.store import opening
+from limpet.store.known import Known
 from limpet.store.records import pages
 from limpet.store.search import SearchIndex, path_of
 from limpet.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import Self
 
+    from limpet.brief.composing import Brief
+    from limpet.checking.chain import Sealed
     from limpet.model import Answer, Json, Record
     from limpet.note.nightly import Nightly
     from limpet.settings import Settings
+    from limpet.store.port import Store
+    from limpet.store.postgres.store import FleetStore
     from limpet.store.records import Stored
     from limpet.verification import Verdict
 
 DRAIN_S = 2.0
 """How long a reading command takes in what is pending before it answers."""
+
+HELLO_S = 1.0
+"""How long a sidecar may take to say that it lives."""
+
+IDLE_S = 60.0
+"""A sidecar that works looks at the spool ten times a second; one round may take long, but not so long."""
 
 LONGEST_ID = 18
 """Digits of an event's number: more do not fit into SQLite's integers."""
@@ -54,10 +66,14 @@ class Imported:
 class Memory:
     """One database, opened for reading; what is pending is taken in first, so answers are fresh."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Use these settings; `Memory.open()` settles them itself."""
+    def __init__(self, settings: Settings, drain_s: float = DRAIN_S) -> None:
+        """Use these settings, which `Memory.open()` settles; what is pending is taken in for at most `drain_s`.
+
+        With 0 nothing is: that is for who runs beside a recorder.
+        """
         self.settings = settings
-        self._store: SqliteStore | None = None
+        self._drain_s = drain_s
+        self._store: Store | None = None
 
     @classmethod
     def open(cls, db: str | None = None, zone: str | None = None) -> Self:
@@ -75,34 +91,60 @@ class Memory:
         if self._store is not None:
             self._store.close()
             self._store = None
+            self.__dict__.pop("_fleet", None)
 
     @property
-    def store(self) -> SqliteStore:
+    def store(self) -> Store:
         """The store, opened for reading when first asked for, after what is pending was taken in."""
         if self._store is None:
+            self._store = self._fleet if self.settings.fleet else self.local()
+        return self._store
+
+    def fleet(self) -> FleetStore:
+        """Return the fleet that is read, as `store`; raises BadInput where none is."""
+        if not self.settings.fleet:
+            raise BadInput("That is no fleet.", "limpet status --db postgresql://reader@host/database", "no_fleet")
+        return self._fleet
+
+    @cached_property
+    def _fleet(self) -> FleetStore:
+        return fleet.opened(self.settings)
+
+    def local(self) -> SqliteStore:
+        """Return this machine's own store, as `store`; raises BadInput where a fleet is read in its place."""
+        self.settings.check_local()
+        if not isinstance(self._store, SqliteStore):
             self.exists()
             self._store = SqliteStore(self.settings.db, writing=False)
         return self._store
 
     def exists(self) -> bool:
         """Whether there is a memory, after what is pending was taken in."""
+        if self.settings.fleet:
+            return True
         if self._store is None:
             self.refresh()
         return self.settings.db.exists()
+
+    def attach(self) -> None:
+        """Open the store as it stands and take nothing in: for a look beside a recorder. Raises Unavailable."""
+        self._store = self._store or SqliteStore(self.settings.db, writing=False)
 
     def refresh(self, *, make: bool = False) -> None:
         """Take in what is pending: through the sidecar where one runs, else ourselves, for at most two seconds.
 
         With `make` the memory is made where there is none; a question alone makes nothing.
         """
-        if not make and not self._is_wanted():
+        if make:
+            self.settings.check_local()
+        elif self._drain_s <= 0 or self.settings.fleet or not self._is_wanted():
             return
-        answer = door.ask(self.settings.socket, {"op": "drain", "seconds": DRAIN_S}, DRAIN_S + 0.5)
+        answer = door.ask(self.settings.socket, {"op": "drain", "seconds": self._drain_s}, self._drain_s + 0.5)
         if answer is not None:
             return
         with contextlib.suppress(Unavailable), self._recording() as recording:
             if recording is not None:
-                recording.drain(DRAIN_S)
+                recording.drain(self._drain_s)
 
     def _is_wanted(self) -> bool:
         """Whether there is anything to take in or to look at."""
@@ -125,9 +167,19 @@ class Memory:
 
     def ask(self, question: str, now_ms: int | None = None, limit: int = 0, offset: int = 0) -> Answer:
         """Answer a question, in plain English or in filters. Raises NotUnderstood, with what would be understood."""
-        now = clock.now_ms() if now_ms is None else now_ms
-        query = parse(question, now, self.settings.zone, self.names())
+        query = self.understood(question, now_ms)
         return self.answer(replace(query, limit=limit or query.limit, offset=offset or query.offset))
+
+    def understood(self, question: str, now_ms: int | None = None, agent: str = "") -> Query:
+        """Return a question, understood; with `agent` by the names alone that its own events carry."""
+        now = clock.now_ms() if now_ms is None else now_ms
+        return parse(question, now, self.settings.zone, self._names(agent))
+
+    def _names(self, agent: str) -> Mapping[str, frozenset[str]]:
+        if not agent:
+            return Known(self.store)
+        own = Query(filters=(("agent", (agent,), False),), by="tool", noise=True)
+        return {"tool": frozenset(name for name, _ in self.store.find.groups(own) if name), "agent": frozenset({agent})}
 
     def names(self) -> Mapping[str, frozenset[str]]:
         """Return every name that a question may say without saying of what: tools and agents."""
@@ -135,19 +187,22 @@ class Memory:
 
     def recent(self, hours: float = 24, kind: str = "", limit: int = 50, now_ms: int | None = None) -> Answer:
         """Return the newest events of the last hours, of one type if given."""
+        return self.answer(replace(self.newest(hours, kind, now_ms), limit=limit))
+
+    def newest(self, hours: float = 24, kind: str = "", now_ms: int | None = None) -> Query:
+        """Return the question for the events of the last hours, of one type if given."""
         now = clock.now_ms() if now_ms is None else now_ms
         filters = (("type", (kind,), False),) if kind else ()
         understood = " ".join(
             filter(None, (f"type:{kind}" if kind else "", f"last {hours:g} hour{'' if hours == 1 else 's'}"))
         )
-        query = Query(
+        return Query(
             since_ms=now - round(hours * 3_600_000),
             until_ms=now + 1,
             zone=self.settings.zone,
             filters=filters,
-            limit=limit,
+            understood=understood,
         )
-        return self.answer(replace(query, understood=understood))
 
     def session(
         self, name: str, *, children: bool = False, limit: int = 10_000
@@ -201,12 +256,9 @@ class Memory:
             places = self.store.events.places([event.id])
             return self.store.records.stored(interpreter.place_of(place)[0] for place in places)
 
-    def every(self, query: Query, page: int = 1000) -> Iterator[Event]:
+    def every(self, query: Query) -> Iterator[Event]:
         """Yield every event that matches, oldest first."""
-        query = replace(query, sort="oldest", limit=page)
-        while events := self.store.find.page(query):
-            yield from events
-            query = replace(query, offset=query.offset + page)
+        yield from recall.every(self.store, query)
 
     def every_record(self) -> Iterator[Record]:
         """Yield the ledger's records that were not forgotten, oldest first."""
@@ -215,6 +267,7 @@ class Memory:
 
     def add(self, kind: str, summary: str, **more: Json) -> str:
         """Add an event of any type; return its record's id. `details`, `tags`, `session`, `agent` may be given."""
+        self.settings.check_local()
         pen = writer.Writer(self.settings.spool, "limpet")
         ctx = {k: more[name] for k, name in (("sessionId", "session"), ("agentId", "agent")) if more.get(name)}
         event = {
@@ -253,7 +306,22 @@ class Memory:
         """Return the daily notes of this memory: what each says, and its way into the agent's workspace."""
         from limpet.note.nightly import Nightly  # noqa: PLC0415 - heavy, and few commands need it
 
-        return Nightly(self.settings, self.store, self.watched())
+        return Nightly(self.settings, self.local(), self.watched())
+
+    def brief(self, agent: str = "", session_key: str = "", now_ms: int | None = None, tokens: int = 0) -> Brief:
+        """Return what an agent would be told now at the start of this session, of the main one where none is given.
+
+        Without `agent` it is the default one. Raises BadInput for a number of tokens that cannot be kept to.
+        """
+        from limpet.brief import briefing  # noqa: PLC0415 - few commands need it
+
+        return briefing.of(self.settings, self.local(), self.watched(), agent, session_key, now_ms, tokens)
+
+    def notes_of(self, store: SqliteStore) -> Nightly:
+        """Return the daily notes as they are made from a store that is open already."""
+        from limpet.note.nightly import Nightly  # noqa: PLC0415 - heavy, and few commands need it
+
+        return Nightly(self.settings, store, coverage.Watched(now_ms=clock.now_ms()))
 
     def note_agents(self) -> frozenset[str]:
         """Return every agent that may have notes: those that are configured, and those that an event names."""
@@ -268,13 +336,23 @@ class Memory:
                 pass
         return count
 
-    def verify(self, progress: Callable[[int], None]) -> Verdict:
-        """Check the ledger byte by byte, the texts stored apart, and that every part of every record is in an event."""
-        with self.store.snapshot():
-            return verification.verify(self.store, progress)
+    def verify(self, progress: Callable[[int], None], seals: Iterable[Sealed] = ()) -> Verdict:
+        """Check the ledger byte by byte, and the events, the index and OpenClaw's counts against it.
+
+        `seals` are copies of seals that were found elsewhere: in notes, in backups.
+        """
+        if self.settings.fleet:
+            with self.store.snapshot():
+                return fleet.verify(self._fleet, progress)
+        store = self.local()
+        fault = store.index_fault()
+        with store.snapshot() if fault else store.snapshot_of_both():
+            found = verification.verify(store, progress, seals=seals, now_ms=clock.now_ms(), indexed=not fault)
+        return replace(found, faults=(*found.faults, fault)) if fault else found
 
     def check_index(self) -> None:
         """Let the full-text index check itself; raises Unavailable where it contradicts itself or cannot be opened."""
+        self.settings.check_local()
         try:
             index = SearchIndex(self.settings.db, writing=True)
             try:
@@ -286,27 +364,59 @@ class Memory:
 
     def health(self) -> coverage.Health:
         """Return whether Limpet records what it should."""
+        self.settings.check_local()
         return coverage.health(self.store, self.watched())
 
     def watched(self) -> coverage.Watched:
         """Return what can be seen of this moment from outside the store."""
         now = clock.now_ms()
+        if self.settings.fleet:
+            return fleet.watched(self._fleet, now)
         spool = reader.SpoolSource(self.settings.spool)
         cursor = self.store.state.cursor("spool") if self.settings.owns_spool else {}
         owns = self.settings.owns_spool
+        living = spool.living(now) if owns else frozenset()
+        recording, complaint, stuck = self._sidecar() if owns else (Lock(self.settings.lock).is_held(), "", "")
         return coverage.Watched(
             now_ms=now,
-            recording=Lock(self.settings.lock).is_held(),
+            recording=recording,
             plugin=setup.is_installed(self.settings.state),
-            alive=owns and spool.any_alive(now),
+            alive=bool(living),
             pending=spool.pending_bytes(cursor, now) if owns else 0,
             pending_ms=spool.oldest_pending_ms(cursor, now) if owns else None,
             spool_fault=spool.fault() if owns else "",
+            disabled=setup.fault(self.settings.state) if owns else "",
+            living=living,
+            complaint=complaint,
+            stuck=stuck,
         )
+
+    def about(self) -> dict[str, Json]:
+        """Return what this machine says of itself with every push."""
+        with self.local().snapshot():
+            return fleet.about(self.local(), self.watched(), self.settings.zone)
+
+    def _sidecar(self) -> tuple[bool, str, str]:
+        """Return whether a recorder holds the lock, why it cannot record, and whether it does nothing any more.
+
+        A command that takes things in holds the lock, too, and answers nobody, but not for long.
+        """
+        lock = Lock(self.settings.lock)
+        end = clock.monotonic_s() + DRAIN_S + 0.5
+        while lock.is_held():
+            if (said := door.ask(self.settings.socket, {"op": "hello"}, HELLO_S)) is not None:
+                idle_s, complaint = float(said.get("idle_s") or 0.0), str(said.get("complaint") or "")
+                is_stuck = idle_s > IDLE_S and not complaint
+                return True, complaint, f"The sidecar has done nothing for {idle_s:,.0f} s." if is_stuck else ""
+            if clock.monotonic_s() >= end:
+                return True, "", "The sidecar runs, but does not answer."
+            clock.sleep(0.05)
+        return False, "", ""
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Recording]:
         """Write to the store, also beside a running sidecar: only the sources belong to whoever holds the lock."""
+        self.settings.check_local()
         self.close()
         recording = Recording.open(self.settings)
         try:
@@ -318,7 +428,7 @@ class Memory:
     def _recording(self) -> Iterator[Recording | None]:
         self.close()
         lock = Lock(self.settings.lock)
-        if not _is_taken(lock, DRAIN_S):
+        if not _is_taken(lock, self._drain_s):
             yield None
             return
         try:

@@ -26,6 +26,7 @@ TYPES = (
     "error",
     "note",
     "gap",
+    "brief",
 )
 """Event types that Limpet itself makes; `add` may use any other word. `docs/glossary.md` says what each is."""
 
@@ -46,6 +47,9 @@ TRUSTS = ("owner", "agent", "tool", "web", "system", "unknown")
 
 COUNTED = "counted"
 """The type of a fact that makes no event: the runtime's own audit ledger counted an action. It is a third witness."""
+
+OWN = "own"
+"""The label of Limpet's own work: its jobs, and calls of its tools, whose results only quote what is known already."""
 
 UNWRITTEN = "unwritten"
 """Flags a message that a hook announced; where a transcript holds it too, it was written, and the flag goes."""
@@ -142,7 +146,10 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened. Times are epoch milliseconds, UTC; `places` are the records it was made from."""
+    """One thing that happened. Times are epoch milliseconds, UTC; `places` are the records it was made from.
+
+    `machine` is the one that it comes from, where several are read as one.
+    """
 
     id: int
     at_ms: int
@@ -170,6 +177,7 @@ class Event:
     keys: tuple[str, ...] = field(default=(), compare=False)
     places: tuple[tuple[int, int], ...] = ()
     open: bool = False
+    machine: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,11 +186,13 @@ class Query:
 
     Times are epoch milliseconds, UTC: `since_ms` included, `until_ms` excluded. In each `(name, values, negated)`
     filter the values are alternatives; the filters and all else are joined by AND. The filter `is:error` stands for
-    status `failed` or `timed_out`, or type `error`. `words` (each a word or a phrase) are full text; `without` must
+    status `failed` or `timed_out`, or type `error`; `is:deed` for all but messages of the user and the types `gap`,
+    `gateway`, `reset` and `session`. `words` (each a word or a phrase) are full text; `without` must
     not appear.
     `by` groups; `count` counts the different sessions, agents, tools or runs instead of the events. `take` above 0:
     only that many, in the order of `sort`, are what was asked for ("the last 5"). `limit` and `offset` only say what is
-    shown. `noise` lets events with a noise label in. `note` says what had to be decided to understand the question.
+    shown. `noise` lets events with a noise label in. `note` says what had to be decided to understand the question,
+    `yes_no` that it asked whether, not what ("did the backup run").
     """
 
     since_ms: int | None = None
@@ -200,6 +210,7 @@ class Query:
     noise: bool = False
     understood: str = ""
     note: str = field(default="", compare=False)
+    yes_no: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,19 +225,27 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How far an answer can be trusted: `complete`, `partial`, `blind` or `unknown`, with the gaps."""
+    """How far an answer can be trusted: `complete`, `partial`, `blind` or `unknown`, with the gaps.
+
+    `warning` is what is broken at this moment, whatever span was asked for, and what to do about it.
+    """
 
     state: str
     gaps: tuple[Gap, ...] = ()
     pending: int = 0
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The exact number of matches, the part shown, the groups, and the bounds."""
+    """The exact number of matches, the part shown, the groups, and the bounds.
+
+    `snippets` gives, where a text was looked for, the passage around it by the event's id.
+    """
 
     query: Query
     count: int
     events: tuple[Event, ...]
     groups: tuple[tuple[str, int], ...]
     coverage: Coverage
+    snippets: Mapping[int, str] = field(default_factory=dict)

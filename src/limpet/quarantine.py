@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from limpet import jsonline
 from limpet.errors import Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Mapping
 
     from limpet.model import Json, Reject
 
@@ -70,6 +71,35 @@ class Quarantine:
         """Yield what is kept: source, where, reason, bytes, content."""
         for path in self._files():
             yield jsonline.parse(path.read_bytes())
+
+    def named(self) -> Iterator[tuple[str, Json]]:
+        """Yield (file name, what is kept); what cannot be read is passed over."""
+        for path in self._files():
+            with contextlib.suppress(OSError, ValueError):
+                yield path.name, jsonline.parse(path.read_bytes())
+
+    def unclean(self, redactor: Cleaner) -> Iterator[tuple[str, Json]]:
+        """Yield (file name, what should stand there) of each line in which secrets are found now."""
+        for name, said in self.named():
+            clean = {
+                **said,
+                **{key: redactor.redact_text(str(said[key]))[0] for key in ("where", "reason") if key in said},
+            }
+            clean["content"] = redactor.redact_bytes(str(said.get("content", "")).encode()).decode("utf-8", "replace")
+            if clean != said:
+                yield name, clean
+
+    def clean(self, redactor: Cleaner) -> None:
+        """Take out of what is kept the secrets that are found now."""
+        for name, said in [*self.unclean(redactor)]:
+            (self._folder / name).unlink()
+            self._write(name, jsonline.dump(said))
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Delete what is kept under these file names."""
+        for name in names:
+            if name == Path(name).name:
+                (self._folder / name).unlink(missing_ok=True)
 
     def _files(self) -> Iterator[Path]:
         yield from sorted(self._folder.glob("*.json")) if self._folder.is_dir() else ()

@@ -7,22 +7,23 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from limpet import coverage, days, text
+from limpet import coverage, days, passages, text
 from limpet.model import Answer, Coverage
-from limpet.store import tokens
-from limpet.store.finding import Hits
+from limpet.passages import Needle
+from limpet.store.finding import EVERY, Positions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from limpet.model import Event, Query
-    from limpet.store.sqlite import SqliteStore
+    from limpet.store.port import Hits, Store
 
 FIRST, LAST = -(1 << 62), 1 << 62
+PAGE = 1000
 SPANS = ("hour", "day", "week", "month")
 
 
-def answer(store: SqliteStore, query: Query, watched: coverage.Watched) -> Answer:
+def answer(store: Store, query: Query, watched: coverage.Watched) -> Answer:
     """Return the answer to a query. `watched` says what was pending and which sources there should be.
 
     `count` is exact; where the query takes only the first few ("the last 5"), they are counted, and where it counts
@@ -31,41 +32,89 @@ def answer(store: SqliteStore, query: Query, watched: coverage.Watched) -> Answe
     return replace(part(store, query), coverage=coverage.of(store, query, watched))
 
 
-def part(store: SqliteStore, query: Query) -> Answer:
+def part(store: Store, query: Query) -> Answer:
     """Return an answer that does not say how complete it is: for one of many on a page that says it once for all."""
     hits, query = _hits(store, query)
     groups: tuple[tuple[str, int], ...] = ()
     events: tuple[Event, ...] = ()
-    count = store.find.count(query, hits)
     if query.count:
         count, groups = _different(store, query, hits)
     elif query.by:
         groups = tuple(_groups(store, query, hits))
+        count = sum(n for _, n in groups)
     else:
         most = max(0, query.take - query.offset) if query.take else query.limit
         events = tuple(store.find.page(replace(query, limit=min(query.limit, most)), hits))
-        count = min(count, query.take) if query.take else count
-    return Answer(query, count, events, groups, Coverage("unknown"))
+        count = _number(store, query, hits, len(events))
+    needles = _needles(query.words)
+    found = passages.snippets(store, [event.id for event in events], needles) if needles else {}
+    return Answer(query, count, events, groups, Coverage("unknown"), found)
 
 
-def _hits(store: SqliteStore, query: Query) -> tuple[Hits, Query]:
+def _number(store: Store, query: Query, hits: Hits, shown: int) -> int:
+    """Return how many match, or of the first few that were asked for; what is all on the page is not counted again."""
+    most = min(query.limit, query.take or query.limit)
+    if not query.offset and (shown < most or shown == query.take):
+        return shown
+    count = store.find.count(query, hits)
+    return min(count, query.take) if query.take else count
+
+
+def every(store: Store, query: Query) -> Iterator[Event]:
+    """Yield every event that a query asks for, oldest first, whatever it limits or groups.
+
+    The time grows with the matches alone: each page begins in the last one's millisecond, behind what was seen of it.
+    """
+    hits, query = _hits(store, query)
+    query, seen = replace(query, sort="oldest", limit=PAGE), 0
+    while events := store.find.page(replace(query, offset=seen), hits):
+        yield from events
+        last = events[-1].at_ms
+        here = sum(event.at_ms == last for event in events)
+        seen = seen + here if query.since_ms == last else here
+        query = replace(query, since_ms=last)
+
+
+def _hits(store: Store, query: Query) -> tuple[Hits, Query]:
     """Return what the full-text part of the query leaves, and the query with a note on words that hold no word."""
     if not query.words and not query.without:
-        return Hits(), query
-    wordless = [word for word in (*query.words, *query.without) if not tokens.asked(word)]
-    if wordless:
-        said = ", ".join(f'"{text.one_line(word, 40)}"' for word in wordless)
+        return EVERY, query
+    wanted, unwanted = _needles(query.words), _needles(query.without)
+    if steering := [word for word in (*query.words, *query.without) if Needle(word).steers]:
+        said = ", ".join(f'"{text.one_line(word, 40)}"' for word in steering)
         query = replace(query, note=f"{query.note} {said} holds no word to search for.".strip())
+    if query.words and not wanted:
+        return Positions([]), query
+    hits = _found(store, query, wanted, [needle for needle in unwanted if needle.is_sure])
+    if unsure := [needle for needle in wanted if not needle.is_sure]:
+        hits = Positions(passages.holding(store, store.find.positions(query, hits), unsure))
+    for needle in unwanted:
+        if not needle.is_sure:
+            hits = _without(store, query, hits, needle)
+    return hits, query
+
+
+def _needles(words: Iterable[str]) -> list[Needle]:
+    return [needle for word in words if not (needle := Needle(word)).steers]
+
+
+def _found(store: Store, query: Query, wanted: Sequence[Needle], unwanted: Sequence[Needle]) -> Hits:
+    """Return what the index leaves in the query's window; for signs that hold no word that is everything."""
     since = FIRST if query.since_ms is None else query.since_ms << 20
     until = LAST if query.until_ms is None else query.until_ms << 20
-    wanted = [term for word in query.words if (term := tokens.asked(word))]
-    unwanted = [term for word in query.without if (term := tokens.asked(word))]
-    among = store.matches(" AND ".join(wanted), since, until) if wanted else [] if query.words else None
-    outside = store.matches(" OR ".join(unwanted), since, until) if unwanted else ()
-    return Hits(among, outside), query
+    terms = [term for needle in wanted for term in needle.terms]
+    return store.hits(terms or None, [term for needle in unwanted for term in needle.terms], since, until)
 
 
-def _different(store: SqliteStore, query: Query, hits: Hits) -> tuple[int, tuple[tuple[str, int], ...]]:
+def _without(store: Store, query: Query, hits: Hits, needle: Needle) -> Positions:
+    """Return what is left of the hits without those whose text holds the needle."""
+    left = store.find.positions(query, hits)
+    doubtful = {*store.find.positions(query, _found(store, query, [needle], []))} if needle.terms else {*left}
+    holding = {*passages.holding(store, [pos for pos in left if pos in doubtful], [needle])}
+    return Positions([pos for pos in left if pos not in holding])
+
+
+def _different(store: Store, query: Query, hits: Hits) -> tuple[int, tuple[tuple[str, int], ...]]:
     """Return how many different sessions (or agents, tools, runs) there are, and how many per group if asked.
 
     Without a group they are named, each with the number of its events.
@@ -74,23 +123,23 @@ def _different(store: SqliteStore, query: Query, hits: Hits) -> tuple[int, tuple
     if not query.by:
         return len(named), tuple(named)
     found: dict[str, set[str]] = defaultdict(set)
-    for at_ms, group, name in store.find.pairs(query, hits):
+    for at_ms, group, name in sorted(store.find.pairs(query, hits)):
         if name:
             found[_span(at_ms, query) if query.by in SPANS else group].add(name)
     counts = [(group, len(names)) for group, names in found.items()]
-    ordered = sorted(counts) if query.by in SPANS else sorted(counts, key=lambda pair: (-pair[1], pair[0]))
+    ordered = counts if query.by in SPANS else sorted(counts, key=lambda pair: (-pair[1], pair[0]))
     return len(named), tuple(ordered)
 
 
-def _groups(store: SqliteStore, query: Query, hits: Hits) -> Iterator[tuple[str, int]]:
+def _groups(store: Store, query: Query, hits: Hits) -> Iterator[tuple[str, int]]:
     """Yield (name, count): names most first, spans of time in their order."""
     if query.by not in SPANS:
         yield from store.find.groups(query, hits)
         return
     counts: Counter[str] = Counter()
-    for at_ms, n in store.find.times(query, hits):
+    for at_ms, n in sorted(store.find.times(query, hits)):
         counts[_span(at_ms, query)] += n
-    yield from sorted(counts.items())
+    yield from counts.items()
 
 
 def _span(at_ms: int, query: Query) -> str:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from limpet import clock, days, interpreter, text
+from limpet import amendment, burial, clock, days, interpreter, text
 from limpet.errors import LimpetError
-from limpet.model import COUNTED, Record
+from limpet.interpretation import Interpretation
+from limpet.interpreter.order import time_of
+from limpet.store.custody import Tombstone
+from limpet.store.events import key_hash
 from limpet.store.records import pages
 from limpet.store.state import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from limpet.model import Batch, Event, Fact
+    from limpet.model import Batch, Fact, Record
     from limpet.quarantine import Cleaner, Quarantine
     from limpet.runtimes.runtime import Source
+    from limpet.store.records import Stored
     from limpet.store.sqlite import SqliteStore
-
-REMEMBERED = 5_000
-"""Records whose facts are kept in memory: a call's end mostly follows its beginning within that many."""
 
 SEEN_MS = 30_000
 """How often it is written down that a source was read and gave nothing."""
@@ -36,11 +38,11 @@ class Recorder:
         self._store = store
         self._redactor = redactor
         self._quarantine = quarantine
-        self._facts: OrderedDict[int, Sequence[Fact]] = OrderedDict()
-        self._texts: dict[int, str] = {}
+        self._interpretation = Interpretation(store)
         self._cursors: dict[str, dict[str, object]] = {}
         self._seen: dict[str, int] = {}
         self._failed: dict[str, str] = {}
+        self._generation = 0
 
     def take(self, source: Source, now_ms: int) -> tuple[int, bool]:
         """Read a source once and commit what it gave; return how many records were new and whether there is more.
@@ -70,6 +72,7 @@ class Recorder:
         rejects = {self._quarantine.keep(reject, self._redactor) for reject in batch.rejects}
         try:
             with self._store.transaction():
+                self._notice_others()
                 added = self._record(batch.records)
                 self._store.state.move(key, batch.cursor)
                 self._store.state.count({"rejected": self._store.state.first_seen("rejected", rejects)})
@@ -86,9 +89,12 @@ class Recorder:
     def index(self) -> int:
         """Let the full-text index take in one batch; return how many events that were."""
         done = self._store.follow(self._texts_of)
-        self._texts.clear()
-        self._shrink()
+        self._interpretation.shrink()
         return done
+
+    def _texts_of(self, positions: list[int]) -> Mapping[int, str]:
+        self._notice_others()
+        return self._interpretation.texts_of(positions)
 
     def rebuild(self, progress: Callable[[int], None]) -> int:
         """Make every event again from the ledger, in one transaction; return how many events there are.
@@ -98,20 +104,31 @@ class Recorder:
         with self._store.transaction():
             self._forget()
             self._store.events.clear()
+            self._store.custody.clear_tombstones()
             for page in pages(self._store.records):
-                self._interpret([stored.record for stored in page if stored.content is not None])
-                self._texts.clear()
-                self._shrink()
+                self._bury(page)
+                self._interpretation.take([stored.record for stored in page if stored.content is not None])
+                self._interpretation.shrink()
                 progress(page[-1].record.no)
             self._store.events.mark_all_stale()
         self._forget()
         return self._store.find.bounds()[2]
 
+    def _bury(self, page: Sequence[Stored]) -> None:
+        """Make anew what must not come back, from the records that say what was forgotten."""
+        for said in filter(None, (amendment.forgotten_in(stored.record) for stored in page)):
+            self._store.custody.put_tombstones(Tombstone(*key) for key in said.keys)
+
     def _forget(self) -> None:
-        self._facts.clear()
-        self._texts.clear()
+        self._interpretation.forget()
         self._cursors.clear()
         self._seen.clear()
+
+    def _notice_others(self) -> None:
+        """Forget what is kept in memory of a store that another process has changed: records may be gone from it."""
+        if self._store.generation != self._generation:
+            self._interpretation.forget()
+            self._generation = self._store.generation
 
     def _note_failure(self, key: str, now_ms: int, why: str) -> None:
         if self._failed.get(key) == why:
@@ -124,9 +141,11 @@ class Recorder:
     def _record(self, records: Sequence[Record]) -> int:
         fresh = self._fresh(records)
         counts: Counter[str] = Counter({"duplicate": len(records) - len(fresh)})
-        numbered = self._store.records.append([self._cleaned(record, counts) for record in fresh], clock.nonce)
-        self._store.state.put_streams(_streams(numbered))
-        self._interpret(numbered)
+        fresh, shunned = self._living(fresh)
+        counts["forgotten"] += len(shunned)
+        numbered = self._store.records.append([self.cleaned(record, counts) for record in fresh], clock.nonce)
+        self._store.state.put_streams(_streams([*numbered, *shunned]))
+        self._interpretation.take(numbered)
         self._store.state.count(counts)
         if numbered:
             no, digest = self._store.records.head()
@@ -141,7 +160,25 @@ class Recorder:
         known = self._store.records.known(by_id)
         return [record for record in by_id.values() if record.id not in known]
 
-    def _cleaned(self, record: Record, counts: Counter[str]) -> Record:
+    def _living(self, records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
+        """Return the records to take in, and those that tell of something forgotten or dropped, which stays away."""
+        kept_from = int(self._store.state.meta(burial.KEPT_FROM) or 0)
+        if not kept_from and not self._store.custody.count_tombstones():
+            return list(records), []
+        living: list[Record] = []
+        shunned: list[Record] = []
+        for record in records:
+            facts = interpreter.facts_of(record)
+            is_old = bool(facts) and all(time_of(fact) < kept_from for fact in facts)
+            (shunned if is_old or self._is_buried(facts) else living).append(record)
+        return living, shunned
+
+    def _is_buried(self, facts: Sequence[Fact]) -> bool:
+        keys = {key_hash(key) for fact in facts for key in burial.keys_of(fact)}
+        tombstones = self._store.custody.buried(keys) if keys else ()
+        return any(burial.is_buried(fact, tombstones) for fact in facts) if tombstones else False
+
+    def cleaned(self, record: Record, counts: Counter[str]) -> Record:
         """Return the record without secrets and image bytes: nothing else of it reaches the database."""
         body, images = text.without_images(record.body)
         body, removed = self._redactor.redact(body)
@@ -151,74 +188,7 @@ class Recorder:
         kind, _ = self._redactor.redact_text(record.kind)
         stream, _ = self._redactor.redact_text(record.stream)
         source, _ = self._redactor.redact_text(record.source)
-        return Record(record.id, source, stream, record.seq, kind, body, record.arrived_ms)
-
-    def _interpret(self, records: Sequence[Record]) -> None:
-        """Make the events that these records, and every earlier record of the same things, tell of."""
-        said = [fact for record in records for fact in self._read(record)]
-        self._store.state.put_counted(fact for fact in said if fact.type == COUNTED)
-        facts = {fact.place: fact for fact in said if fact.type != COUNTED}
-        old = self._gather(facts)
-        events = interpreter.events_of(facts.values())
-        self._store.events.replace(old, events)
-        self._settle(events)
-        self._texts.update((event.id, event.text) for event in events)
-
-    def _gather(self, facts: dict[tuple[int, int], Fact]) -> set[int]:
-        """Add to `facts` all that share a key with them, directly or through others; return their present events."""
-        asked: set[str] = set()
-        old: set[int] = set()
-        while new := {f"{fact.type} {key}" for fact in facts.values() for key in fact.keys} - asked:
-            asked |= new
-            found = self._store.events.with_keys(new) - old
-            old |= found
-            for fact in self._facts_of_events(found):
-                facts.setdefault(fact.place, fact)
-        return old
-
-    def _facts_of_events(self, ids: Iterable[int]) -> Iterator[Fact]:
-        """Yield every fact that these events were made from."""
-        places = {interpreter.place_of(number) for number in self._store.events.places(ids)}
-        unread = {no for no, _ in places} - self._facts.keys()
-        for record in self._store.records.fetch(unread):
-            self._read(record)
-        for place in places:
-            yield from (fact for fact in self._facts.get(place[0], ()) if fact.place == place)
-
-    def _read(self, record: Record) -> Sequence[Fact]:
-        facts = interpreter.facts_of(record)
-        self._facts[record.no] = facts
-        return facts
-
-    def _settle(self, events: Sequence[Event]) -> None:
-        """Give what has no end the status that the evidence allows: the new, and what this batch throws light on."""
-        table = self._store.events
-        waiting = {event.id for event in events if event.open}
-        if any(event.type == "gateway" or "restart" in event.flags for event in events):
-            waiting.update(table.opened())
-        elif runs := {event.run for event in events if event.type == "run" and event.run}:
-            waiting.update(table.opened(runs))
-        for number in waiting:
-            event = self._store.find.by_id(number)
-            if event is None:
-                continue
-            cut_off = "synthetic" in event.flags or table.restarted_after(event)
-            status = interpreter.status_without_end(event.type, ended=table.has_ended(event.run), restarted=cut_off)
-            if status != event.status:
-                table.set_status(number, status)
-
-    def _texts_of(self, positions: list[int]) -> Mapping[int, str]:
-        """Return the text to index of the events at these positions."""
-        ids = self._store.events.ids_at(positions)
-        missing = [number for number in ids.values() if number not in self._texts]
-        if missing:
-            facts = list(self._facts_of_events(missing))
-            self._texts.update((event.id, event.text) for event in interpreter.events_of(facts))
-        return {pos: self._texts.get(number, "") for pos, number in ids.items()}
-
-    def _shrink(self) -> None:
-        while len(self._facts) > REMEMBERED:
-            self._facts.popitem(last=False)
+        return replace(record, source=source, stream=stream, kind=kind, body=body)
 
 
 def _streams(records: Sequence[Record]) -> Iterator[Stream]:

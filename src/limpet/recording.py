@@ -89,9 +89,9 @@ class Lock:
 class LateRedactor:
     """The redactor, made when the first record needs it: a question that finds nothing new need not wait for it."""
 
-    def __init__(self, home: Path) -> None:
-        """Make it with the key that lies in this home."""
-        self._home = home
+    def __init__(self, settings: Settings) -> None:
+        """Make it with the key that lies in this home, and with the user's own kinds of secrets."""
+        self._settings = settings
 
     def redact(self, value: Json) -> tuple[Json, Mapping[str, int]]:
         """Return the value without secrets, and how many there were by kind."""
@@ -109,7 +109,7 @@ class LateRedactor:
     def _made(self) -> Redactor:
         from limpet.redact import Redactor  # noqa: PLC0415 - its patterns take longer to load than all else
 
-        return Redactor(key_of(self._home))
+        return Redactor(key_of(self._settings.home), tuple(self._settings.secrets.items()))
 
 
 class Recording:
@@ -119,7 +119,8 @@ class Recording:
         """Take in the sources of these settings into this store."""
         self._settings = settings
         self.store = store
-        self.recorder = Recorder(store, LateRedactor(settings.home), Quarantine(settings.quarantine))
+        self.redactor = LateRedactor(settings)
+        self.recorder = Recorder(store, self.redactor, Quarantine(settings.quarantine))
         self._spool = SpoolSource(settings.spool)
         self._openclaw = OpenClaw(settings.state)
         self._script = TakeOver(store.connection, settings.zone)

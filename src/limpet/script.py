@@ -37,9 +37,10 @@ _writers: dict[Path, Writer] = {}
 def init_db() -> sqlite3.Connection:
     """Return a read-only connection to the memory (LIMPET_DB, or where it always lies), made or taken over if need be.
 
-    Raises Unavailable where that fails, with the reason.
+    Raises Unavailable where that fails, with the reason; BadInput where LIMPET_DB names a fleet.
     """
     chosen = settings.load()
+    chosen.check_local()
     _refresh(chosen)
     if not chosen.db.exists():
         raise Unavailable(f"The database {chosen.db} could not be made.", "limpet doctor")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import re
+import shlex
 import sys
 import tomllib
 import zoneinfo
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from limpet import address
 from limpet.errors import BadInput
 
 if TYPE_CHECKING:
@@ -35,8 +37,14 @@ class Settings:
     word the daily note: `off`, `openclaw` (or the path of that program), or the address of an OpenAI-compatible
     endpoint; `note_model_name` which model there, `note_model_key_env` the variable with the endpoint's key,
     `note_token_budget` the most tokens of one night. `note_nightly` is whether the sidecar writes notes, `note_at` from
-    what local time on. `web_port` is the page's port, 0 for any. `workspace` is what OpenClaw's environment names as
-    its default workspace, `workspaces` says of an agent where its workspace is, whatever OpenClaw says.
+    what local time on. `web_port` is the page's port, 0 for any. `alarm_after_s` is after how many seconds of trouble
+    somebody is told (0: never), `on_alarm` the command that tells them, its last argument the sentence. `workspace` is
+    what OpenClaw's environment names as its default workspace, `workspaces` says of an agent where its workspace is,
+    whatever OpenClaw says.
+    `keep_days` is after how many days events are dropped (0: never), `keep_mb` from how many megabytes on the oldest
+    are; `keep_less` allows less than half a year. `secrets` are the user's own kinds of secrets, each with its pattern.
+    `fleet` is the address of a fleet that is read in place of `db`, "" for none; `push` that of the fleet which the
+    sidecar pushes to, `push_password_env` the variable with its password, `machine` the name of this machine there.
     """
 
     state: Path
@@ -51,8 +59,18 @@ class Settings:
     note_nightly: bool = True
     note_at: str = "03:00"
     web_port: int = 0
+    alarm_after_s: int = 300
+    on_alarm: str = ""
     workspace: str = ""
     workspaces: Mapping[str, str] = field(default_factory=dict)
+    keep_days: int = 0
+    keep_mb: int = 0
+    keep_less: bool = False
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    fleet: str = ""
+    push: str = ""
+    push_password_env: str = ""
+    machine: str = ""
     origins: Mapping[str, Origin] = field(default_factory=dict)
 
     @property
@@ -75,9 +93,16 @@ class Settings:
         """The sidecar's Unix socket."""
         return self.home / "limpet.sock"
 
+    def check_local(self) -> None:
+        """Raise BadInput where a fleet is named in the place of this machine's database."""
+        if self.fleet:
+            raise BadInput("That is not done on a fleet.", "Do it on the machine itself; its sidecar pushes.", "fleet")
+
     @property
     def owns_spool(self) -> bool:
         """Whether this database is the one that drains the spool: never one named by a foreign `--db`."""
+        if self.fleet:
+            return False
         return self.origins["db"].kind != "flag" or self.db == self.state / "memory" / "agent_memory.db"
 
 
@@ -90,7 +115,16 @@ DEFAULTS: Mapping[str, Any] = {
     "note_nightly": True,
     "note_at": "03:00",
     "web_port": 0,
+    "alarm_after_s": 300,
+    "on_alarm": "",
     "workspaces": {},
+    "keep_days": 0,
+    "keep_mb": 0,
+    "keep_less": False,
+    "secrets": {},
+    "push": "",
+    "push_password_env": "",
+    "machine": "",
 }
 
 
@@ -108,15 +142,20 @@ def load(
     state = _state(env, origins)
     home = _home(env, state, origins)
     file = _file(home / "config.toml")
-    chosen_db = _db(db, env, file, state, origins)
+    fleet = _fleet(db, env, file, origins)
+    chosen_db = _db(*((None, {}, {}) if fleet else (db, env, file)), state, origins)
     chosen_zone = _zone(zone, env, file, state, origins)
     rest = {name: _plain(name, file, origins) for name in DEFAULTS}
     _check_note_model(rest["note_model"])
     _check_note_at(rest["note_at"])
+    _check_keeping(rest)
+    _check_secrets(rest["secrets"])
+    _check_push(rest["push"])
     _check_web_port(rest["web_port"])
+    _check_alarm(rest["alarm_after_s"], rest["on_alarm"])
     rest["workspace"] = _workspace(env, origins)
     rest["workspaces"] = _workspaces(rest["workspaces"], env)
-    return Settings(state=state, home=home, db=chosen_db, zone=chosen_zone, origins=origins, **rest)
+    return Settings(state=state, home=home, db=chosen_db, zone=chosen_zone, fleet=fleet, origins=origins, **rest)
 
 
 def secret(name: str, environment: Mapping[str, str] | None = None) -> str:
@@ -137,12 +176,18 @@ def has_screen(environment: Mapping[str, str] | None = None) -> bool:
     return sys.platform == "darwin" or bool(env.get("DISPLAY") or env.get("WAYLAND_DISPLAY"))
 
 
+def has_desktop(environment: Mapping[str, str] | None = None) -> bool:
+    """Whether somebody's desktop can be reached from this environment."""
+    env = os.environ if environment is None else environment
+    return any(env.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS"))
+
+
 def for_child(settings: Settings) -> Mapping[str, str]:
     """Return the environment in which a child process settles the same values."""
     return {
         **os.environ,
         "LIMPET_HOME": str(settings.home),
-        "LIMPET_DB": str(settings.db),
+        "LIMPET_DB": settings.fleet or str(settings.db),
         "OPENCLAW_STATE_DIR": str(settings.state),
     }
 
@@ -207,6 +252,16 @@ def _db(
     return state / "memory" / "agent_memory.db"
 
 
+def _fleet(flag: str | None, env: Mapping[str, str], file: Mapping[str, Any], origins: dict[str, Origin]) -> str:
+    """Return the address of a fleet where one is named as the database."""
+    named = ((flag or "", "flag", "--db"), (env.get("LIMPET_DB", ""), "environment", "LIMPET_DB"))
+    value, kind, name = next((one for one in named if one[0].strip()), (str(file.get("db", "")), "file", "db"))
+    if not address.is_address(value.strip()):
+        return ""
+    origins["fleet"] = Origin(kind, name)
+    return value.strip()
+
+
 def _zone(
     flag: str | None, env: Mapping[str, str], file: Mapping[str, Any], state: Path, origins: dict[str, Origin]
 ) -> str:
@@ -257,6 +312,30 @@ def _workspaces(named: Mapping[str, Any], env: Mapping[str, str]) -> Mapping[str
     return {agent: str(_absolute(folder.strip(), env)) for agent, folder in named.items()}
 
 
+LEAST_DAYS = 183
+"""Nobody keeps less than half a year by a slip of the finger."""
+
+
+def _check_keeping(rest: Mapping[str, Any]) -> None:
+    days, least = rest["keep_days"], 1 if rest["keep_less"] else LEAST_DAYS
+    if days and days < least:
+        raise BadInput(
+            f"config.toml: keep_days is {days}, which is less than {least} days.",
+            "Say 0 to keep everything; with keep_less = true any number of days is taken.",
+        )
+    if rest["keep_mb"] < 0:
+        raise BadInput("config.toml: keep_mb is less than nothing.", "Say 0 to keep everything.")
+
+
+def _check_secrets(patterns: Mapping[str, Any]) -> None:
+    for kind, pattern in patterns.items():
+        if not isinstance(pattern, str) or not pattern:
+            raise BadInput(
+                f"config.toml: secrets.{kind} is {pattern!r}, but it must be a pattern.",
+                '"acme badge" = "ACME-[0-9]{6}"',
+            )
+
+
 def _check_note_at(value: str) -> None:
     if not re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9]", value):
         raise BadInput(
@@ -264,9 +343,31 @@ def _check_note_at(value: str) -> None:
         )
 
 
+def _check_push(value: str) -> None:
+    if value and not address.is_address(value):
+        raise BadInput("config.toml: push is no fleet's address.", 'For example: push = "postgresql://web1@db/limpet"')
+    if address.has_password(value):
+        raise BadInput(
+            "config.toml: the address in push holds a password, which does not belong there.",
+            'push_password_env = "LIMPET_PUSH_PASSWORD" names a variable that holds it; or put it into ~/.pgpass.',
+        )
+
+
 def _check_web_port(value: int) -> None:
     if not 0 <= value < 1 << 16:
         raise BadInput(f"config.toml: web_port is {value}, but it must be a port.", "0 takes any that is free.")
+
+
+def _check_alarm(after_s: int, command: str) -> None:
+    if after_s < 0:
+        raise BadInput("config.toml: alarm_after_s is negative.", "alarm_after_s = 300, or 0 for no alarm")
+    try:
+        named = shlex.split(command)
+    except ValueError as error:
+        hint = 'on_alarm = "ntfy publish my-topic"'
+        raise BadInput(f"config.toml: on_alarm cannot be read: {error}.", hint) from error
+    if command and not named:
+        raise BadInput("config.toml: on_alarm names no command.", 'on_alarm = "ntfy publish my-topic"')
 
 
 def openclaw_config(state: Path) -> Mapping[str, Any]:

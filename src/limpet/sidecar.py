@@ -12,11 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from limpet import clock, door
+from limpet import clock, door, pushing
+from limpet.erasing import Job
 from limpet.errors import LimpetError, Unavailable
 from limpet.memory import Memory
 from limpet.recording import Lock, Recording
 from limpet.store import opening
+from limpet.tools import Desk
+from limpet.upkeep import finishing, pruning
+from limpet.waking import Waking
+from limpet.watch import Watch
 from limpet.web.starting import Page
 
 if TYPE_CHECKING:
@@ -33,6 +38,9 @@ RETRY_S = 2.0
 
 NOTES_S = 60.0
 """How often it looks whether a note is due, where nothing waits to be taken in."""
+
+RETENTION_S = 21_600.0
+"""How often it looks whether anything is too old, where the settings say how old that is."""
 
 PASSING = (LimpetError, apsw.Error, OSError)
 """Faults that may pass: the sidecar says them and tries again."""
@@ -52,11 +60,14 @@ class Sidecar:
         self._wake = threading.Event()
         self._rounds = threading.Condition()
         self._done = 0
+        self._round_s = clock.monotonic_s()
         self._complaint = ""
         self._told_s = 0.0
         self._caught_up = threading.Event()
-        self._note_complaint = ""
         self._page = Page(settings)
+        self._note_complaint = ""
+        self._desk = Desk(settings)
+        self._watch = Watch(settings, say)
 
     def run(self, *, until_eof: bool) -> bool:
         """Record until told to stop; return False at once where a sidecar is already running."""
@@ -69,6 +80,11 @@ class Sidecar:
             self._listen_for_the_end(until_eof=until_eof)
             notes = threading.Thread(target=self._write_notes, name="notes", daemon=True)
             notes.start()
+            self._start_pushing()
+            self._start_retention()
+            threading.Thread(target=self._watch.run, args=(self._stop,), name="watch", daemon=True).start()
+            waking = Waking(self._settings, self._say)
+            threading.Thread(target=waking.run, args=(self._stop, self._is_well), name="briefs", daemon=True).start()
             self._loop()
             notes.join(RETRY_S)
         finally:
@@ -106,8 +122,19 @@ class Sidecar:
 
     def _opened(self) -> Recording:
         recording = Recording.open(self._settings)
+        if Job.read(recording.store) is not None:
+            self._finish_erasing()
         self._say(f"recording into {self._settings.db}")
         return recording
+
+    def _finish_erasing(self) -> None:
+        """Finish what an earlier run began to erase; where that cannot be done now, recording goes on all the same."""
+        self._say("finishing what an earlier run began to erase")
+        try:
+            with Memory(self._settings) as memory:
+                finishing.finish(memory)
+        except LimpetError as error:
+            self._say(f"cannot finish erasing: {error.message} {error.hint}".strip())
 
     def _round(self, recording: Recording, *, everything: bool) -> bool:
         more = recording.round(everything=everything)
@@ -142,6 +169,33 @@ class Sidecar:
             self._caught_up.clear()
             self._stop.wait(NOTES_S)
 
+    def _start_pushing(self) -> None:
+        """Push to the fleet that the settings name, beside the loop: recording never waits for a network."""
+        if self._settings.push and self._settings.owns_spool:
+            pushes = pushing.Pushing(self._settings)
+            threading.Thread(target=pushes.run, args=(self._stop, self._say), name="push", daemon=True).start()
+
+    def _is_well(self) -> bool:
+        """Whether it has begun to record, and can."""
+        return self._done > 0 and not self._complaint
+
+    def _start_retention(self) -> None:
+        """Drop what is old, where the settings say so, beside the loop: announced first, then now and then."""
+        chosen = self._settings
+        if (chosen.keep_days or chosen.keep_mb) and chosen.owns_spool:
+            threading.Thread(target=self._retain, name="retention", daemon=True).start()
+
+    def _retain(self) -> None:
+        while not self._stop.wait(NOTES_S):
+            try:
+                with Memory(self._settings) as memory:
+                    said = pruning.retain(memory, clock.now_ms())
+            except LimpetError as error:
+                said = f"cannot drop what is old: {error.message}"
+            if said:
+                self._say(said)
+            self._stop.wait(RETENTION_S)
+
     def _look_for_notes(self) -> None:
         with Memory(self._settings) as memory:
             outcomes = memory.notes().look(clock.now_ms(), patient=True)
@@ -164,10 +218,14 @@ class Sidecar:
                 "pid": os.getpid(),
                 "db": str(self._settings.db),
                 "complaint": self._complaint,
+                "idle_s": clock.monotonic_s() - self._round_s,
             }
         if request.get("op") == "open":
             return self._page.open()
-        return {"error": {"code": "bad_input", "message": "The sidecar knows `open`, `drain` and `hello`.", "hint": ""}}
+        if request.get("op") == "tool":
+            return self._desk.answer(request)
+        message = "The sidecar knows `drain`, `hello`, `open` and `tool`."
+        return {"error": {"code": "bad_input", "message": message, "hint": ""}}
 
     def _drained(self, seconds: float) -> bool:
         """Wait until a round that began after now has ended."""
@@ -183,6 +241,7 @@ class Sidecar:
 
     def _round_done(self) -> None:
         with self._rounds:
+            self._round_s = clock.monotonic_s()
             self._done += 1
             self._rounds.notify_all()
 

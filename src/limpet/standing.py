@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from limpet import days
+from limpet import clock, days, fleet, pushing
 from limpet.note.diary import Diary
 
 if TYPE_CHECKING:
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 def told(memory: Memory) -> dict[str, Any]:
     """Return whether it is recording, since when, how far behind, what it cannot see; the shape is a promise."""
+    if memory.settings.fleet:
+        return fleet.standing(memory.fleet(), memory.settings.zone, clock.now_ms())
     if not memory.exists():
         return nothing_yet(memory)
     health, watched = memory.health(), memory.watched()
@@ -28,7 +30,22 @@ def told(memory: Memory) -> dict[str, Any]:
         "counts": memory.store.state.counts(),
         "note_model": note_model(memory),
         "notes": troubles(memory),
+        "push": pushed(memory),
     }
+
+
+def pushed(memory: Memory) -> str | None:
+    """Return how far a fleet has this memory, and what is in the way, in a sentence; None where it belongs to none."""
+    store, zone = memory.local(), memory.settings.zone
+    last = pushing.last_push(store)
+    if last.done_ms is None and last.failing_ms is None:
+        return None
+    records, changes = pushing.waiting(store)
+    when = f"last pushed {days.show(last.done_ms, zone)}" if last.done_ms else "never pushed"
+    since = f"; failing since {days.show(last.failing_ms, zone)}" if last.failing_ms else ""
+    return (
+        f"fleet: {when}; {records:,} records and {changes:,} changes wait{since}{f': {last.why}' if last.why else ''}"
+    )
 
 
 def nothing_yet(memory: Memory) -> dict[str, Any]:

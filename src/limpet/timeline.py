@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from limpet.model import Event
     from limpet.store.finding import Line
-    from limpet.store.sqlite import SqliteStore
+    from limpet.store.port import Store
 
 
 class Place(NamedTuple):
@@ -23,7 +23,7 @@ class Place(NamedTuple):
     is_child: bool = False
 
 
-def events_of(store: SqliteStore, name: str, *, children: bool, limit: int) -> Sequence[Event]:
+def events_of(store: Store, name: str, *, children: bool, limit: int) -> Sequence[Event]:
     """Return a session's timeline, oldest first; `children` takes in what its subagents did, with the flag `child`.
 
     Raises NotFound for a session that no event names.
@@ -31,7 +31,7 @@ def events_of(store: SqliteStore, name: str, *, children: bool, limit: int) -> S
     return events_at(store, outline_of(store, name, children=children, limit=limit))
 
 
-def events_at(store: SqliteStore, places: Sequence[Place]) -> Sequence[Event]:
+def events_at(store: Store, places: Sequence[Place]) -> Sequence[Event]:
     """Return the events of a part of a timeline."""
     is_child = {place.line.position: place.is_child for place in places}
     events = store.find.at([place.line.position for place in places])
@@ -41,7 +41,7 @@ def events_at(store: SqliteStore, places: Sequence[Place]) -> Sequence[Event]:
     ]
 
 
-def outline_of(store: SqliteStore, name: str, *, children: bool, limit: int) -> Sequence[Place]:
+def outline_of(store: Store, name: str, *, children: bool, limit: int) -> Sequence[Place]:
     """Return the first `limit` places of a session's timeline, oldest first; raises NotFound.
 
     A call belongs to the run that made it: where a subagent's run carries its parent's session, the run decides (field
@@ -62,7 +62,7 @@ def outline_of(store: SqliteStore, name: str, *, children: bool, limit: int) -> 
     return sorted(found.values(), key=lambda place: (place.line.at_ms, place.line.id))[:limit]
 
 
-def _below(store: SqliteStore, name: str, key: str) -> tuple[set[str], set[str]]:
+def _below(store: Store, name: str, key: str) -> tuple[set[str], set[str]]:
     """Return the sessions (ids and keys) and the runs of all subagents below a session, of every generation."""
     names: set[str] = set()
     runs: set[str] = set()
@@ -76,17 +76,17 @@ def _below(store: SqliteStore, name: str, key: str) -> tuple[set[str], set[str]]
     return names, runs
 
 
-def _run_of_child(store: SqliteStore, key: str) -> set[str]:
+def _run_of_child(store: Store, key: str) -> set[str]:
     """Return the run in which the subagent with this session key works, as the one who started it was told."""
     found = [store.find.by_id(number) for number in store.events.with_keys([f"subagent subagent:{key}"])] if key else []
     return {event.call for event in found if event and event.call}
 
 
-def _of(store: SqliteStore, query: Query, name: str, values: set[str]) -> Sequence[Line]:
+def _of(store: Store, query: Query, name: str, values: set[str]) -> Sequence[Line]:
     return store.find.outline(replace(query, filters=((name, tuple(values), False),))) if values else ()
 
 
-def end_of(store: SqliteStore, events: Sequence[Event]) -> tuple[int, str] | None:
+def end_of(store: Store, events: Sequence[Event]) -> tuple[int, str] | None:
     """Return when and how a session ended, as far as anybody said or the next session under its key shows."""
     said = next((e for e in events if e.type == "session" and e.status == "succeeded"), None)
     last = events[-1]
@@ -96,7 +96,7 @@ def end_of(store: SqliteStore, events: Sequence[Event]) -> tuple[int, str] | Non
     return (follower[0], f"end inferred: {follower[1]} went on in its place") if follower else None
 
 
-def origin_of(store: SqliteStore, events: Sequence[Event]) -> str:
+def origin_of(store: Store, events: Sequence[Event]) -> str:
     """Return the session that this one goes on from, "" where nobody says (field case F17)."""
     for event in events:
         said = event.details if event.type == "session" and isinstance(event.details, dict) else {}

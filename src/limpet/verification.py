@@ -1,16 +1,26 @@
-"""Verification: the ledger read again byte by byte, and the events held against it. It changes nothing."""
+"""Verification: the ledger read again byte by byte, and everything made from it made anew beside it. Changes nothing.
+
+Three parts: the chain (`chain`), the events (`likeness`), the index and the counts (here). None of them believes what
+the database says of itself: the events are made again in a scratch copy and held against those that are there.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from limpet import interpreter, ledger
-from limpet.model import COUNTED
+import apsw
+
+from limpet.checking.chain import Chain
+from limpet.checking.likeness import differences
+from limpet.interpretation import Interpretation
+from limpet.store.scratch import Scratch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from limpet.checking.chain import Sealed
     from limpet.store.records import Stored
     from limpet.store.sqlite import SqliteStore
 
@@ -18,66 +28,127 @@ PAGE = 1000
 MOST_FAULTS = 1000
 """Faults that are told one by one; a damaged file may hold millions."""
 
+WEEK_MS = 7 * 86_400_000
+GRACE_MS = 5_000
+"""The audit ledger may be read a moment before the hook that tells of the same action."""
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found: the records read, the events, the head's hash as hex, and every fault, oldest first."""
+    """What was found: how much was read, the head's hash as hex, every fault, and what is good to know.
+
+    `faults` are told oldest first, at most MOST_FAULTS of them. `seals` is how many copies of seals were held against
+    the chain, `forgotten` how many records have no content any more, `begins` the number after which the ledger begins.
+    """
 
     records: int
     events: int
     head: str
     faults: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+    seals: int = 0
+    forgotten: int = 0
+    begins: int = 0
 
 
-def verify(store: SqliteStore, progress: Callable[[int], None]) -> Verdict:
-    """Check the chain, the texts stored apart, and that each part of each record is in exactly one event."""
-    faults: list[str] = []
-    previous, no = ledger.GENESIS, 0
-    while page := store.records.after(no, PAGE):
-        for stored in page:
-            faults += _link_faults(stored, no, previous)
-            no, previous = stored.record.no, stored.hash
-        faults += _event_faults(store, page)
-        progress(no)
-    faults += _head_faults(store.state.meta("head"), no, previous)
-    faults += [
-        f"text {name[:16]} was changed ({found[:32]})" for name, found in store.records.bodies() if name != found
-    ]
-    return Verdict(no, store.find.bounds()[2], previous.hex(), tuple(faults[:MOST_FAULTS]))
+def verify(
+    store: SqliteStore,
+    progress: Callable[[int], None],
+    *,
+    seals: Iterable[Sealed] = (),
+    now_ms: int | None = None,
+    indexed: bool = True,
+) -> Verdict:
+    """Check the chain, the events, the index, and the counts of OpenClaw's audit ledger (up to `now_ms`).
+
+    `seals` are copies that were found elsewhere; `indexed` says whether there is an index: a copy has none. Reads as
+    of one moment: the caller holds the snapshot of both files.
+    """
+    with Scratch(store.records) as scratch:
+        chain = Chain(store, scratch, seals)
+        made = Interpretation(scratch)
+        while page := store.records.after(chain.no, PAGE):
+            chain.take(page)
+            _make(made, scratch, store, page, indexed=indexed)
+            progress(chain.no)
+        faults = [
+            *chain.finish(),
+            *islice(differences(store.find, scratch.find), MOST_FAULTS),
+            *(islice(_index_faults(store, scratch), MOST_FAULTS) if indexed else ()),
+            *_count_faults(store, now_ms),
+        ]
+    return Verdict(
+        records=chain.records,
+        events=store.find.bounds()[2],
+        head=chain.hash.hex(),
+        faults=tuple(faults[:MOST_FAULTS]),
+        remarks=tuple(chain.remarks),
+        seals=chain.held,
+        forgotten=chain.forgotten,
+        begins=chain.begins,
+    )
 
 
-def _link_faults(stored: Stored, before: int, previous: bytes) -> Iterator[str]:
-    no = stored.record.no
-    if no != before + 1:
-        yield (
-            f"record {before + 1} is missing" if no == before + 2 else f"records {before + 1} to {no - 1} are missing"
+def _make(made: Interpretation, scratch: Scratch, store: SqliteStore, page: Sequence[Stored], *, indexed: bool) -> None:
+    """Make the events of a page in the scratch copy, and index their texts where the real ones stand."""
+    made.take([stored.record for stored in page if stored.content is not None])
+    texts = dict(made.texts_by_id(())) if indexed else {}
+    where = store.find.positions_of(texts)
+    scratch.index({where[number]: text for number, text in texts.items() if number in where})
+    made.shrink()
+
+
+def _index_faults(store: SqliteStore, scratch: Scratch) -> Iterator[str]:
+    """Yield each event of which the index holds other words than the ledger gives, or words of none."""
+    behind = store.stale_positions()
+    wrong: set[int] = set()
+    try:
+        for _, pos, _ in _unmatched(store.index.words(), scratch.words()):
+            if pos not in behind and len(wrong) < MOST_FAULTS:
+                wrong.add(pos)
+    except apsw.CorruptError as error:
+        yield f"the text index is damaged: {error} (limpet rebuild makes it anew)"
+    ids = store.events.ids_at(wrong)
+    for pos in sorted(wrong):
+        what = (
+            f"event {ids[pos]} has other words in the text index" if pos in ids else "the text index has an event more"
         )
-    leaf = stored.leaf
-    if stored.content is not None:
-        leaf = ledger.leaf_of(stored.record, stored.content, stored.nonce or b"")
-    if stored.damage:
-        yield f"record {no} {stored.damage}"
-    if leaf is None and not stored.damage:
-        yield f"record {no} has lost its content"
-    elif leaf is not None and ledger.chain(previous, leaf) != stored.hash and no == before + 1:
-        yield f"record {no} was changed, or stands in the wrong place"
+        yield f"{what} than the ledger gives (limpet rebuild makes the index again)"
 
 
-def _event_faults(store: SqliteStore, page: list[Stored]) -> Iterator[str]:
-    places = [
-        interpreter.event_id(fact.place)
-        for stored in page
-        if stored.content is not None
-        for fact in interpreter.facts_of(stored.record)
-        if fact.type != COUNTED
-    ]
-    for place in store.events.without_event(places):
-        no, _ = interpreter.place_of(place)
-        yield f"what record {no} tells of is in no event (limpet rebuild makes the events again)"
+def _unmatched(
+    left: Iterator[tuple[str, int, int]], right: Iterator[tuple[str, int, int]]
+) -> Iterator[tuple[str, int, int]]:
+    """Yield what only one of two rising sequences has."""
+    a, b = next(left, None), next(right, None)
+    while a is not None or b is not None:
+        if a == b:
+            a, b = next(left, None), next(right, None)
+        elif b is None or (a is not None and _before(a, b)):
+            assert a is not None  # noqa: S101 - for the type checker
+            yield a
+            a = next(left, None)
+        else:
+            yield b
+            b = next(right, None)
 
 
-def _head_faults(said: str | None, no: int, digest: bytes) -> Iterator[str]:
-    if said is None and no:
-        yield "where the last commit ended is not known any more"
-    elif said is not None and said != f"{no} {digest.hex()}":
-        yield f"the ledger ends at record {no}, but its last commit ended at record {said.partition(' ')[0]}"
+def _before(a: tuple[str, int, int], b: tuple[str, int, int]) -> bool:
+    return (a[0].encode(), *a[1:]) < (b[0].encode(), *b[1:])
+
+
+def _count_faults(store: SqliteStore, now_ms: int | None) -> Iterator[str]:
+    """Yield what OpenClaw's audit ledger counted and no event tells of, week by week."""
+    bounds = store.find.audit_bounds()
+    if bounds is None:
+        return
+    since, last = bounds
+    until = last + 1 if now_ms is None else min(last + 1, now_ms - GRACE_MS)
+    actions = runs = 0
+    while since < until:
+        found = store.state.counted(since, min(since + WEEK_MS, until))
+        actions, runs = actions + found.missing_actions, runs + found.missing_runs
+        since += WEEK_MS
+    for missing, what in ((actions, "tool actions"), (runs, "runs")):
+        if missing:
+            yield f"OpenClaw's audit ledger counted {missing:,} {what} that no event tells of"

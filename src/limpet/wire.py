@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from limpet.model import Answer, Coverage, Event, Record
 
 
-def event(one: Event, zone: str) -> dict[str, Any]:
-    """Return an event as every JSON answer gives it."""
+def event(one: Event, zone: str, snippet: str = "") -> dict[str, Any]:
+    """Return an event as every JSON answer gives it; `snippet` is the passage in which a text was found."""
     return {
         "id": str(one.id),
         "time": days.show(one.at_ms, zone),
@@ -35,6 +35,8 @@ def event(one: Event, zone: str) -> dict[str, Any]:
         "actor": one.actor or None,
         "flags": list(one.flags),
         "sources": list(one.sources),
+        **({"snippet": snippet} if snippet else {}),
+        **({"machine": one.machine} if one.machine else {}),
     }
 
 
@@ -53,6 +55,7 @@ def coverage(found: Coverage, zone: str) -> dict[str, Any]:
         "state": found.state,
         "gaps": gaps,
         **({"pending_bytes": found.pending} if found.pending else {}),
+        **({"warning": found.warning} if found.warning else {}),
     }
 
 
@@ -70,7 +73,7 @@ def answer(found: Answer, question: str = "") -> dict[str, Any]:
             "zone": query.zone,
         },
         "count": found.count,
-        "events": [event(one, query.zone) for one in found.events],
+        "events": [event(one, query.zone, found.snippets.get(one.id, "")) for one in found.events],
         "groups": [{"key": name or None, "count": n} for name, n in found.groups],
         "coverage": coverage(found.coverage, query.zone),
     }

@@ -25,7 +25,7 @@ function host(t, pluginConfig = {}) {
 
 test("every hook is registered in every mode, and none writes by itself", (t) => {
   const { home, handlers } = host(t);
-  assert.equal(handlers.size, 18);
+  assert.equal(handlers.size, 19);
   assert.ok([...handlers.values()].every((both) => both.length === 2));
   assert.deepEqual(fs.readdirSync(home), []);
 });

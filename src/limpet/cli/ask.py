@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from limpet import clock, days, wire
 from limpet.cli import output
 from limpet.errors import BadInput
 from limpet.memory import Memory, parse_id
+from limpet.question import print_query
+from limpet.question.draft import SHOWN
 
 if TYPE_CHECKING:
     import argparse
+
+    from limpet.model import Answer
 
 MOST = 1_000_000_000
 """The largest number that `--limit` and `--offset` take."""
@@ -27,8 +33,9 @@ def ask(args: argparse.Namespace) -> int:
         message = f"--limit and --offset must be numbers up to {MOST:,}, and not negative."
         raise BadInput(message, "limpet ask --limit 20 failed tool calls today")
     with Memory.open(args.db, args.tz) as memory:
-        found = memory.ask(question, now_of(args, memory.settings.zone), args.limit, args.offset)
-        output.answer(found, question, form="json" if args.json else "csv" if args.csv else "table")
+        now_ms = now_of(args, memory.settings.zone)
+        found = memory.ask(question, now_ms, args.limit, args.offset)
+        output.answer(found, question, form=_form(args), now_ms=now_ms, next_=_next(args, found))
     return 0
 
 
@@ -38,9 +45,23 @@ def recent(args: argparse.Namespace) -> int:
         message = f"--limit must be from 1 to {MOST:,}, --hours more than 0 and at most {MOST_HOURS:,}."
         raise BadInput(message, "limpet recent --hours 24 --limit 50")
     with Memory.open(args.db, args.tz) as memory:
-        found = memory.recent(args.hours, args.type, args.limit, now_of(args, memory.settings.zone))
-        output.answer(found, form="json" if args.json else "csv" if args.csv else "table")
+        now_ms = now_of(args, memory.settings.zone)
+        found = memory.recent(args.hours, args.type, args.limit, now_ms)
+        output.answer(found, form=_form(args), now_ms=now_ms, next_=_next(args, found))
     return 0
+
+
+def _form(args: argparse.Namespace) -> str:
+    return "json" if args.json else "csv" if args.csv else "table"
+
+
+def _next(args: argparse.Namespace, found: Answer) -> str:
+    """Return the command that shows what comes next: the same instants, whatever the clock says then."""
+    query = replace(found.query, offset=0, limit=found.query.take or SHOWN)
+    flags = [part for name in ("db", "tz", "now") if (value := getattr(args, name)) for part in (f"--{name}", value)]
+    limit = ["--limit", str(found.query.limit)] if found.query.limit != SHOWN else []
+    offset = ["--offset", str(found.query.offset + len(found.events))]
+    return shlex.join(["limpet", "ask", *flags, *limit, *offset, "--", print_query(query)])
 
 
 def session(args: argparse.Namespace) -> int:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from limpet import clock, days, settings, wire
 from limpet.cli import output, record
 from limpet.errors import BadInput
+from limpet.headline import headline
 from limpet.memory import Memory
 from limpet.model import Query
 
@@ -187,7 +188,7 @@ def _tell(seen: Seen, zone: str, kept: Path | None) -> None:
         ("What went wrong", seen.failures),
         ("What the restart at 15:31 interrupted", seen.interrupted),
     ):
-        output.data(f"\n{title}: {output.headline(found)}")
+        output.data(f"\n{title}: {headline(found)}")
         output.table(found.events, zone)
     output.data()
     sys.stdout.flush()

@@ -1,10 +1,10 @@
-"""The commands that look after the memory: status, doctor, verify, rebuild, drain."""
+"""The commands that look after the memory: status, doctor, rebuild, drain."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from limpet import standing, text
+from limpet import address, standing, text
 from limpet.cli import output
 from limpet.errors import CheckFailed, Unavailable
 from limpet.memory import Memory
@@ -40,6 +40,10 @@ def _standing_lines(told: Mapping[str, Any]) -> Iterator[str]:
         yield f"  cannot see {lack}"
     if told.get("note_model"):
         yield f"  {told['note_model']}"
+    if told.get("push"):
+        yield f"  {text.clean(told['push'])}"
+    for machine in told.get("machines", ()):
+        yield f"  {machine['machine']:<24} {machine['records']:>12,} records  {text.clean(machine['state'])}"
     for trouble in told.get("notes", ()):
         yield f"  {_note_line(trouble)}"
     for name, what in (
@@ -74,34 +78,9 @@ def doctor(args: argparse.Namespace) -> int:
             for ok, what, found in steps:
                 output.data(f"{'ok    ' if ok else 'BROKEN'}  {what:<12} {found}")
             for name, origin in memory.settings.origins.items():
-                value = getattr(memory.settings, name)
+                value = address.shown(str(getattr(memory.settings, name)))
                 output.data(f"setting {name:<18} {value}  ({origin.kind}{' ' + origin.name if origin.name else ''})")
     return CheckFailed.exit_status if broken else 0
-
-
-def verify(args: argparse.Namespace) -> int:
-    """Check the ledger and the events; exit status 5 for any fault."""
-    progress = output.Progress("records verified")
-    with Memory.open(args.db) as memory:
-        verdict = memory.verify(progress)
-        progress.end()
-        if args.json:
-            output.as_json(
-                {
-                    "ok": not verdict.faults,
-                    "records": verdict.records,
-                    "events": verdict.events,
-                    "head": verdict.head,
-                    "faults": list(verdict.faults),
-                }
-            )
-        else:
-            for fault in verdict.faults:
-                output.data(fault)
-            count = len(verdict.faults)
-            judged = f"{count:,} {'fault' if count == 1 else 'faults'}" if count else "no fault"
-            output.data(f"{verdict.records:,} records, {verdict.events:,} events, {judged}; head {verdict.head}")
-    return CheckFailed.exit_status if verdict.faults else 0
 
 
 def rebuild(args: argparse.Namespace) -> int:

@@ -33,7 +33,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Turn a wrong argument into a sentence with a hint."""
-        raise NotUnderstood(f"{message[:1].upper()}{message[1:]}.", f"{self.prog} --help")
+        hint = f"{self.prog} --help"
+        if message.startswith("unrecognized arguments: -"):
+            hint += "  (what begins with - and is no option: limpet ask -- -v, or in quotes: limpet ask '\"rm -rf\"')"
+        raise NotUnderstood(f"{message[:1].upper()}{message[1:]}.", hint)
 
 
 def _ask(p: argparse.ArgumentParser) -> None:
@@ -57,6 +60,12 @@ def _session(p: argparse.ArgumentParser) -> None:
 
 def _show(p: argparse.ArgumentParser) -> None:
     p.add_argument("event", help="an event's number")
+
+
+def _brief(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--agent", default="", metavar="A", help="whose brief (default: the default agent's)")
+    p.add_argument("--session", default="", metavar="KEY", help="of the session with this key (default: the owner's)")
+    p.add_argument("--tokens", type=int, default=0, metavar="N", help="at most so many tokens (default 600)")
 
 
 def _note(p: argparse.ArgumentParser) -> None:
@@ -84,12 +93,17 @@ def _import(p: argparse.ArgumentParser) -> None:
 
 
 def _export(p: argparse.ArgumentParser) -> None:
-    p.add_argument("--format", choices=["jsonl"], default="jsonl", help="JSON lines (default)")
+    p.add_argument("--format", choices=["jsonl", "parquet"], default="jsonl", help="JSON lines (default)")
     p.add_argument("--type", default="", metavar="T", help="only events of this type")
     p.add_argument(
         "--records",
         action="store_true",
         help="the ledger's records instead of the events: `import` reads them again",
+    )
+    p.add_argument(
+        "--bundle",
+        metavar="FOLDER",
+        help="everything, with the chain and its seal, into a new folder that docs/verify_bundle.py verifies",
     )
 
 
@@ -97,8 +111,52 @@ def _run(p: argparse.ArgumentParser) -> None:
     p.add_argument("--until-eof", action="store_true", help="end with standard input, for a supervisor")
 
 
+def _verify(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--against",
+        action="append",
+        metavar="SEAL",
+        help="a copy of a seal to hold it against: NUMBER:HASH, a backup, a bundle, a daily note; may be repeated",
+    )
+
+
+def _forget(p: argparse.ArgumentParser) -> None:
+    p.add_argument("question", nargs="+", help="what to forget: plain English or filters, as for `ask`")
+    p.add_argument("--dry-run", action="store_true", help="show what would be erased, and change nothing")
+    p.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _prune(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--older-than", type=int, required=True, metavar="DAYS", help="how many days are kept")
+    p.add_argument("--less", action="store_true", help="yes, less than half a year")
+    p.add_argument("--dry-run", action="store_true", help="show what would be dropped, and change nothing")
+    p.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _redact(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--again", action="store_true", help="take out what is found; without it, it is only counted")
+    p.add_argument("--dry-run", action="store_true", help="count only")
+
+
+def _backup(p: argparse.ArgumentParser) -> None:
+    p.add_argument("path", help="the file to write, or a folder: then it is named after the time")
+    p.add_argument("--replace", action="store_true", help="replace the file that lies there")
+
+
+def _restore(p: argparse.ArgumentParser) -> None:
+    p.add_argument("path", help="the copy to put back")
+    p.add_argument("--replace", action="store_true", help="move the memory that is there aside")
+
+
 def _open(p: argparse.ArgumentParser) -> None:
     p.add_argument("--no-browser", action="store_true", help="only print the link")
+
+
+def _mcp(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--agent", default="", metavar="A", help="show only what belongs to this agent (default: everything)"
+    )
+    p.add_argument("--tz", metavar="ZONE", help="the time zone, for example Europe/Berlin")
 
 
 def _setup(p: argparse.ArgumentParser) -> None:
@@ -119,6 +177,12 @@ def _setup_alone(p: argparse.ArgumentParser) -> None:
 
 def _demo(p: argparse.ArgumentParser) -> None:
     p.add_argument("--keep", metavar="FOLDER", help="leave the demo's memory in this folder")
+
+
+def _push(p: argparse.ArgumentParser) -> None:
+    p.add_argument("url", nargs="?", default="", metavar="URL", help="the fleet (default: `push` in config.toml)")
+    p.add_argument("--as", dest="name", metavar="NAME", help="the name of this machine in the fleet")
+    p.add_argument("--prepare", action="store_true", help="make the fleet's schema, as its owner; nothing is pushed")
 
 
 COMMANDS: dict[str, Command] = {
@@ -145,6 +209,13 @@ COMMANDS: dict[str, Command] = {
     ),
     "show": Command(
         "ask:show", "one event with its full body and every record behind it", "limpet show 4096", _show, True
+    ),
+    "brief": Command(
+        "brief:brief",
+        "what an agent is told when it wakes up, as it gets it",
+        "limpet brief --agent main",
+        _brief,
+        True,
     ),
     "note": Command(
         "note:note",
@@ -173,6 +244,9 @@ COMMANDS: dict[str, Command] = {
         _export,
         True,
     ),
+    "mcp": Command(
+        "mcp:mcp", "the same questions as MCP tools on standard input and output", "limpet mcp --agent main", _mcp
+    ),
     "status": Command(
         "keep:status",
         "is it recording, since when, how far behind, what can it not see",
@@ -182,9 +256,48 @@ COMMANDS: dict[str, Command] = {
         "keep:doctor", "walk the whole chain from hook to answer and name the broken link", "limpet doctor"
     ),
     "verify": Command(
-        "keep:verify", "check the ledger's chain, and that each part of a record is in an event", "limpet verify"
+        "proof:verify",
+        "check the ledger's chain, and hold events, index, counts and seals against it",
+        "limpet verify --against ~/backups/agent_memory.db",
+        _verify,
+    ),
+    "forget": Command(
+        "forget:forget",
+        "erase for good what a question asks for: bytes, events, index, notes",
+        "limpet forget session:s-1 --dry-run",
+        _forget,
+        True,
+    ),
+    "prune": Command(
+        "forget:prune",
+        "drop what is old; what daily notes cite is kept, and a seal stands in place of the rest",
+        "limpet prune --older-than 400 --dry-run",
+        _prune,
+        True,
+    ),
+    "redact": Command(
+        "forget:redact",
+        "look for secrets in what was kept before, by the rules of today, and take them out",
+        "limpet redact --again",
+        _redact,
+        True,
+    ),
+    "backup": Command(
+        "copy:backup", "copy the memory while it is recording, and verify the copy", "limpet backup ~/backups/", _backup
+    ),
+    "restore": Command(
+        "copy:restore",
+        "put a copy back, after verifying it; what is there is moved aside",
+        "limpet restore ~/backups/agent_memory.db --replace",
+        _restore,
     ),
     "rebuild": Command("keep:rebuild", "make the events and the text index again from the ledger", "limpet rebuild"),
+    "push": Command(
+        "fleet:push",
+        "bring to a fleet's PostgreSQL all that it lacks of this memory",
+        "limpet push postgresql://web1@db.example.org/limpet",
+        _push,
+    ),
     "drain": Command("keep:drain", "take in what is pending", "limpet drain"),
 }
 
@@ -199,7 +312,7 @@ def parser() -> argparse.ArgumentParser:
             name, help=command.help, description=f"{command.help[:1].upper()}{command.help[1:]}.", allow_abbrev=False,
             epilog=f"example:\n  {command.examples}", formatter_class=argparse.RawDescriptionHelpFormatter,
         )  # fmt: skip
-        p.add_argument("--db", metavar="PATH", help="another database")
+        p.add_argument("--db", metavar="PATH|URL", help="another database, or a fleet's postgresql:// address")
         p.add_argument("--json", action="store_true", help="as JSON")
         if command.knows_time:
             p.add_argument("--tz", metavar="ZONE", help="the time zone, for example Europe/Berlin")

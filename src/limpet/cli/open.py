@@ -8,7 +8,7 @@ import webbrowser
 from typing import TYPE_CHECKING, Any
 
 from limpet import clock, door, settings, sidecar
-from limpet.cli import output
+from limpet.cli import fleet, output
 from limpet.errors import Unavailable
 from limpet.recording import Lock
 
@@ -25,6 +25,8 @@ PAUSE_S = 0.05
 def open_(args: argparse.Namespace) -> int:
     """Open the page; of a sidecar that runs, or of our own."""
     chosen = settings.load(db=args.db)
+    if chosen.fleet:
+        return fleet.page(chosen, lambda told: _show(told, args))
     end = clock.monotonic_s() + PATIENCE_S
     while clock.monotonic_s() < end:
         told = door.ask(chosen.socket, {"op": "open"}, PATIENCE_S)

@@ -9,6 +9,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from limpet import days, faults, settings, text, wire
+from limpet.cli import columns
+from limpet.headline import headline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,6 +28,11 @@ COLOURS = {
     "cancelled": "33",
 }
 LABELS = {"timed_out": "timed out"}
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula."""
+
+WIDE = 110
+"""Columns from which an event has room on one line."""
 
 
 def say(line: str) -> None:
@@ -36,6 +43,11 @@ def say(line: str) -> None:
 def data(line: str = "") -> None:
     """Write a line of data."""
     print(line)
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """Return how many there are of something, in words: `1 note`, `2 notes`."""
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 def flush() -> None:
@@ -83,8 +95,10 @@ class Progress:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def answer(found: Answer, question: str = "", *, form: str = "table") -> None:
-    """Write an answer as a table, as JSON or as CSV."""
+def answer(
+    found: Answer, question: str = "", *, form: str = "table", now_ms: int | None = None, next_: str = ""
+) -> None:
+    """Write an answer as a table, as JSON or as CSV; `next_` is the command that shows what comes after it."""
     if form == "json":
         as_json(wire.answer(found, question))
     elif form == "csv":
@@ -92,25 +106,20 @@ def answer(found: Answer, question: str = "", *, form: str = "table") -> None:
         sys.stdout.flush()
         bounds(found)
     else:
-        data(headline(found))
+        data(headline(found, now_ms))
+        data(f"understood: {text.clean(found.query.understood, newlines=False) or 'everything'}")
         if found.query.note:
             say(text.clean(found.query.note))
         if found.groups:
             groups(found.groups)
-        table(found.events, found.query.zone)
-        if found.events and found.count > len(found.events):
-            data(f"... {found.count - len(found.events):,} more; --limit N shows more of them")
+        table(found.events, found.query.zone, snippets=found.snippets)
+        if found.events and (more := found.count - found.query.offset - len(found.events)) > 0:
+            data(f"... {more:,} more{f': {next_}' if next_ else ''}")
         bounds(found)
 
 
-def headline(found: Answer) -> str:
-    """Return the count and what was understood, in one line."""
-    noun = "event" if found.count == 1 else "events"
-    return f"{found.count:,} {noun}  [{found.query.understood or 'everything'}]"
-
-
 def bounds(found: Answer) -> None:
-    """Say how complete the answer is."""
+    """Say how complete the answer is, and where it is not."""
     coverage = found.coverage
     words = {
         "complete": "complete: this time was watched, and nothing is known to be missing",
@@ -124,49 +133,77 @@ def bounds(found: Answer) -> None:
         say(f"  {gap.source}, {moment(gap.from_ms, found.query.zone)} to {until}: {text.one_line(gap.why, 200)}")
     if coverage.pending:
         say(f"  {coverage.pending:,} bytes still wait in the spool")
+    if coverage.warning:
+        say(f"  NOW: {text.one_line(coverage.warning, 400)}")
 
 
 def rows(found: Answer) -> None:
-    """Write the events, or the groups, as CSV."""
+    """Write the events, or the groups, as CSV that a spreadsheet takes for text."""
     out = csv.writer(sys.stdout)
     if found.groups:
         out.writerow(["key", "count"])
-        out.writerows(found.groups)
+        out.writerows([_cell(name), n] for name, n in found.groups)
         return
     out.writerow(["id", "time", "type", "agent", "session", "tool", "status", "duration_ms", "summary", "error"])
     for e in found.events:
         shown = days.show(e.at_ms, found.query.zone)
         cells = [e.id, shown, e.type, e.agent, e.session, e.tool, e.status, e.duration_ms, e.summary, e.error]
-        out.writerow([text.one_line(c, 10_000) if isinstance(c, str) else c for c in cells])
+        out.writerow([_cell(cell) for cell in cells])
+
+
+def _cell(value: object) -> object:
+    """Return a value on one line, with a `'` before what a spreadsheet would take for a formula."""
+    if not isinstance(value, str):
+        return value
+    line = text.one_line(value, 10_000)
+    return f"'{line}" if line.startswith(FORMULAS) else line
 
 
 def groups(counts: Sequence[tuple[str, int]]) -> None:
     """Write how many there are of each."""
-    width = max((len(name) for name, _ in counts), default=0)
-    for name, n in counts:
-        data(f"  {text.one_line(name, 60) or '(none)':<{min(width, 60)}}  {n:>9,}")
+    room = min(60, _columns() - 15)
+    shown = [(columns.fit(name, room) or "(none)", n) for name, n in counts]
+    wide = max((columns.width(name) for name, _ in shown), default=0)
+    for name, n in shown:
+        data(f"  {columns.pad(name, wide)}  {n:>9,}")
 
 
-def table(events: Sequence[Event], zone: str, *, agent: bool = True) -> None:
-    """Write events as lines that fit the terminal."""
-    width = shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 200
+def table(events: Sequence[Event], zone: str, *, agent: bool = True, snippets: Mapping[int, str] | None = None) -> None:
+    """Write events as lines that fit the terminal, each with the passage in which a text was found."""
+    room = _columns()
     for event in events:
-        data(line(event, zone, width, agent=agent))
+        data(line(event, zone, room, agent=agent))
+        if passage := (snippets or {}).get(event.id, ""):
+            data(f"  > {columns.fit(passage, room - 4)}")
 
 
-def line(event: Event, zone: str, width: int, *, agent: bool = True) -> str:
-    """Return one event as one line: number, time, who, what, how it ended."""
-    what = (
-        LABELS.get(event.status, event.status)
-        if event.type in ("tool_call", "model_call", "run", "cron", "subagent", "delivery")
-        else ""
-    )
-    who = f"{text.one_line(event.agent or 'unknown', 12):<10} " if agent else ""
-    head = f"{event.id:>10}  {moment(event.at_ms, zone)}  {who}{_kind(event):<12} {what:<11} "
+def _columns() -> int:
+    return shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 200
+
+
+def line(event: Event, zone: str, room: int, *, agent: bool = True) -> str:
+    """Return one event: number, time, who, what, how it ended; on two lines where there is little room."""
     took = f" [{event.duration_ms / 1000:.1f} s]" if event.duration_ms is not None and event.duration_ms >= 1000 else ""
-    rest = event.summary + (f" -- {event.error}" if event.error and event.error not in event.summary else "")
-    said = text.one_line(rest, max(20, width - len(head) - len(took)))
-    return _coloured(head, event.status) + said + took
+    said = event.summary + (f" -- {event.error}" if event.error and event.error not in event.summary else "")
+    if room < WIDE:
+        short = f"{event.id} {_brief(event.at_ms, zone)} {_kind(event)} {_ended(event)}"
+        who = f" {event.agent or 'unknown'}" if agent else ""
+        head = columns.fit(f"{short.rstrip()}{who}{took}", room)
+        return f"{_coloured(head, event.status)}\n  {columns.fit(said, room - 2)}"
+    who = f"{columns.pad(event.agent or 'unknown', 10)} " if agent else ""
+    head = f"{event.id:>10}  {moment(event.at_ms, zone)}  {who}{columns.pad(_kind(event), 12)} {_ended(event):<11} "
+    return _coloured(head, event.status) + columns.fit(said, room - columns.width(head) - len(took)) + took
+
+
+def _ended(event: Event) -> str:
+    ends = event.type in ("tool_call", "model_call", "run", "cron", "subagent", "delivery")
+    return LABELS.get(event.status, event.status) if ends else ""
+
+
+def _brief(at_ms: int, zone: str) -> str:
+    """Return a time in few columns, with its offset where clocks show it twice."""
+    shown = days.show(at_ms, zone)
+    return f"{shown[5:10]} {shown[11:19]}{shown[23:] if days.is_shown_twice(at_ms, zone) else ''}"
 
 
 def moment(at_ms: int, zone: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from limpet import jsonline, settings, wire
-from limpet.cli import output
+from limpet.cli import output, proof
 from limpet.cli.ask import now_of
 from limpet.errors import BadInput, NotFound
 from limpet.memory import Imported, Memory
@@ -55,7 +55,11 @@ def import_(args: argparse.Namespace) -> int:
 
 
 def export(args: argparse.Namespace) -> int:
-    """Write events, or the ledger's records, as JSON lines."""
+    """Write events, or the ledger's records, as JSON lines; or all of it as a bundle."""
+    if args.bundle:
+        return proof.bundle(args)
+    if args.format != "jsonl":
+        raise BadInput("Parquet is a part of a bundle.", "limpet export --bundle FOLDER --format parquet")
     with Memory.open(args.db, args.tz) as memory:
         filters = (("type", (args.type,), False),) if args.type else ()
         if args.records:
@@ -71,6 +75,7 @@ def export(args: argparse.Namespace) -> int:
 def setup(args: argparse.Namespace) -> int:
     """Install the plugin and configure OpenClaw, or, for `remove`, undo that."""
     chosen = settings.load(db=args.db)
+    chosen.check_local()
     removing = args.command == "remove"
     if removing:
         plan = openclaw.plan_removal(chosen.state)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 def run(args: argparse.Namespace) -> int:
     """Record until the process is told to end."""
     chosen = settings.load(db=args.db)
+    chosen.check_local()
     started = sidecar.Sidecar(chosen, output.say).run(until_eof=args.until_eof)
     if not started:
         output.say(sidecar.ALREADY_RUNNING)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from limpet.interpreter.order import source_order, time_of
 from limpet.interpreter.places import event_id
-from limpet.model import UNWRITTEN, Event
+from limpet.model import OWN, UNWRITTEN, Event
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +37,8 @@ def fold(facts: list[Fact]) -> Event:
     head = best[0]
     said = Said(best)
     still_open = _is_open(head.type, facts, ends)
+    summary = _summary(said, best, starts, ends) or _named(head.type, said.first("tool"))
+    label = said.first("label")
     return Event(
         id=min(event_id(fact.place) for fact in facts),
         at_ms=_event_time(starts or ends),
@@ -51,15 +53,16 @@ def fold(facts: list[Fact]) -> Event:
         tool=said.first("tool"),
         actor=said.first("actor"),
         trust=next((f.trust for f in best if f.trust not in ("", "unknown")), "unknown"),
-        label=said.first("label"),
+        label=label,
         duration_ms=_duration(head.type, best, starts, ends),
-        summary=_summary(said, best, starts, ends) or _named(head.type, said.first("tool")),
+        summary=summary,
         error=final.error if final else "",
         flags=tuple(sorted({flag for fact in facts for flag in fact.flags})),
         sources=tuple(sorted({fact.source for fact in facts})),
         details=next((f.details for f in _latest_snapshot(best) if f.details is not None), None),
         tags=next((f.tags for f in best if f.tags is not None), None),
-        text="\n".join(dict.fromkeys(f.text for f in (*starts[:1], *ends[:1], *_latest_snapshot(best)[:1]) if f.text)),
+        # What Limpet's own tool gave back quotes what is known: a search must find the event, not last week's answer.
+        text=summary if head.type == "tool_call" and label == OWN else _text(best, starts, ends),
         keys=tuple(sorted({f"{head.type} {key}" for fact in facts for key in fact.keys})),
         places=tuple(sorted(fact.place for fact in facts)),
         open=still_open,
@@ -71,6 +74,11 @@ def _summary(said: Said, best: list[Fact], starts: list[Fact], ends: list[Fact])
     if best[0].type != "session":
         return said.first("summary", _latest_snapshot(best))
     return "; ".join(dict.fromkeys(filter(None, (said.first("summary", starts), said.first("summary", ends)))))
+
+
+def _text(best: list[Fact], starts: list[Fact], ends: list[Fact]) -> str:
+    """Return what can be searched: what was said at the start, at the end, and last."""
+    return "\n".join(dict.fromkeys(f.text for f in (*starts[:1], *ends[:1], *_latest_snapshot(best)[:1]) if f.text))
 
 
 def _named(kind: str, tool: str) -> str:

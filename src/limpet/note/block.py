@@ -93,6 +93,13 @@ def stamp_of(existing: bytes, day: str, agent: str) -> str | None:
     return ours[-1].decode("ascii", "replace") if ours else None
 
 
+def stamps_in(existing: bytes) -> list[tuple[str, str, str]]:
+    """Return (day, agent, stamp) of every block that nobody has edited; the agent as the mark spells it."""
+    found, _ = _blocks(existing)
+    told = [(one.day, one.agent, one.stamp) for one in found if one.intact]
+    return [tuple(part.decode("ascii", "replace") for part in one) for one in told]  # type: ignore[misc]
+
+
 def safe_name(agent: str) -> str:
     """Return an agent's name as it stands in a mark: one word that cannot end the comment."""
     return quote(agent, safe="") or "%"

@@ -6,13 +6,11 @@ Losing it harms nothing: every day since set-up is then looked at again, and a n
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from limpet import clock
-from limpet.errors import Unavailable
+from limpet import jsonfile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +78,7 @@ class Diary:
             "troubles": [(_said(key), asdict(one)) for key, one in sorted(self.troubles.items())[-FAULTS:]],
             "last": [(agent, day.isoformat(), path, at) for agent, (day, path, at) in sorted(self.last.items())],
         }
-        _replace(home / FILE, json.dumps(said, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
+        jsonfile.write(home / FILE, said)
 
     def done(self, key: Key, path: Path | None, now_ms: int, warning: str = "") -> None:
         """Note down that a note stands, or that there is nothing to say."""
@@ -97,20 +95,6 @@ class Diary:
         since_ms = known.since_ms if known and known.failed else now_ms
         self.troubles[key] = Trouble(why, since_ms, now_ms)
         self.pending.add(key)
-
-
-def _replace(path: Path, content: bytes) -> None:
-    fresh = path.with_name(f".{path.name}.{clock.token(4)}")
-    try:
-        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(fd, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(fd)
-        fresh.replace(path)
-    except OSError as error:
-        fresh.unlink(missing_ok=True)
-        raise Unavailable(f"{path} cannot be written: {error.strerror}.", "Make room, or check its owner.") from error
 
 
 def _said(key: Key) -> tuple[str, str]:

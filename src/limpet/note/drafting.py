@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from limpet import clock, settings, text
+from limpet.deeds.quoting import code, plain
 from limpet.errors import LimpetError, Unavailable
 from limpet.note import asking, checking, framing, wording
-from limpet.note.quoting import code, plain
 from limpet.note.spending import Draft, Purse
 from limpet.redact import Redactor
 

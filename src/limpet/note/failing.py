@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from limpet.note.deeds import FAMILIES
+from limpet.deeds.deed import FAMILIES
+from limpet.deeds.quoting import quoted
 from limpet.note.ids import Ids
 from limpet.note.kinds import FEW
-from limpet.note.quoting import quoted
 from limpet.note.stating import ERROR_CHARS, stated, stated_one, stated_rest, times, why
 from limpet.note.tally import FAILED_IDS
 

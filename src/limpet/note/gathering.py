@@ -7,10 +7,10 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from limpet import coverage, days
+from limpet import coverage, days, recall
+from limpet.belonging import NOBODY, belongs
 from limpet.model import Query
 from limpet.note.plan import plan_of
-from limpet.runtimes.saying import agent_of_key, mapping, name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 PAGE = 1000
 DEFAULT = "main"
-NOBODY = frozenset({"", "unknown"})
 
 
 def agents_of(store: SqliteStore, first: date, last: date, zone: str, default: str = DEFAULT) -> Sequence[str]:
@@ -53,34 +52,11 @@ def events_of(store: SqliteStore, agent: str, query: Query, default: str = DEFAU
     others = tuple(sorted({*store.find.names("agent")} - NOBODY))
     own = replace(query, filters=(("agent", (agent,), False),))
     lost = replace(query, filters=(("agent", others, True),) if others else ())
-    mine = _every(store, own) if agent in others else iter(())
-    nobodys = (event for event in _every(store, lost) if _belongs(event, agent, default))
+    mine = recall.every(store, own) if agent in others else iter(())
+    nobodys = (event for event in recall.every(store, lost) if belongs(event, agent, default))
     return heapq.merge(mine, nobodys, key=attrgetter("at_ms"))
-
-
-def _belongs(event: Event, agent: str, default: str) -> bool:
-    owner = owner_of(event)
-    return owner == agent or (owner == "" and (agent == default or event.type == "gateway"))
-
-
-def owner_of(event: Event) -> str:
-    """Return whose event it is, as far as it says: its agent, or the one that a session key of it names; else ""."""
-    child = name(mapping(event.details).get("child"))
-    named = (event.agent, agent_of_key(event.session_key), agent_of_key(child))
-    return next((one for one in named if one not in NOBODY), "")
 
 
 def _query(first: date, last: date, zone: str) -> Query:
     since, until = days.window_of(first, zone)[0], days.window_of(last, zone)[1]
     return Query(since_ms=since, until_ms=until, zone=zone, sort="oldest", limit=PAGE)
-
-
-def _every(store: SqliteStore, query: Query) -> Iterator[Event]:
-    """Yield every match, page by page: each page begins in the last one's millisecond, behind what was seen of it."""
-    seen = 0
-    while events := store.find.page(replace(query, offset=seen)):
-        yield from events
-        last = events[-1].at_ms
-        here = sum(event.at_ms == last for event in events)
-        seen = seen + here if query.since_ms == last else here
-        query = replace(query, since_ms=last)

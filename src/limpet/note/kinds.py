@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from limpet.note.ids import MORE_NAMED, Ids
 
 if TYPE_CHECKING:
+    from limpet.deeds.deed import Deed
     from limpet.model import Event
-    from limpet.note.deeds import Deed
 
 FEW = 12
 """Up to so many failures (open ends, added events ...) are told one by one; of more, their kinds."""

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from limpet import clock, coverage, days
+from limpet.belonging import NOBODY
+from limpet.burial import KEPT_FROM
 from limpet.errors import LimpetError, Unavailable
-from limpet.interpreter import event_id
+from limpet.interpreter import event_id, place_of
 from limpet.model import Query
-from limpet.note import files, gathering, nights, wording
+from limpet.note import files, gathering, nights, seals, wording
 from limpet.note.block import Block, merged, stamp_of
 from limpet.note.diary import Diary
 from limpet.note.drafting import Drafter
@@ -18,7 +20,7 @@ from limpet.recording import Lock
 from limpet.runtimes.openclaw.workspaces import Workspaces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import date
     from pathlib import Path
 
@@ -73,6 +75,8 @@ class Nightly:
     def body(self, plan: Plan, now_ms: int) -> str:
         """Return the note's text: worded by a model where one is wanted and its words hold."""
         said = wording.paragraph(plan)
+        if plan.is_empty:
+            return wording.nothing(plan)
         done = self._drafter.worded(plan, said, days.day_of(now_ms, self._settings.zone).isoformat())
         return wording.body(plan, done.in_a_note(plan))
 
@@ -85,6 +89,21 @@ class Nightly:
             outcome = self._kept(diary, (day, agent), now_ms)
             diary.write(self._settings.home)
             return outcome
+
+    def again(self, keys: Iterable[Key], now_ms: int) -> Sequence[Outcome]:
+        """Write these notes again, as far as they stand: something in them was forgotten. Raises Unavailable."""
+        with self._alone(PATIENCE_S) as alone:
+            if not alone:
+                raise Unavailable("Another Limpet is writing notes.", "Try again in a minute.")
+            diary = Diary.read(self._settings.home)
+            standing = [key for key in sorted(set(keys)) if self._stands(key)]
+            outcomes = [self._kept(diary, key, now_ms, dropped=True) for key in standing]
+            diary.write(self._settings.home)
+            return outcomes
+
+    def notes_of(self, day: date, agent: str) -> Iterator[Key]:
+        """Yield which notes tell of an agent's event of this day, as far as they stand."""
+        yield from (key for key in self._notes_of(day, agent) if self._stands(key))
 
     def look(self, now_ms: int, *, patient: bool = False) -> Sequence[Outcome]:
         """Write every note that is due: of nights that were missed, oldest first, and of days that have changed since.
@@ -152,7 +171,7 @@ class Nightly:
 
     def _notes_of(self, day: date, agent: str) -> Iterator[Key]:
         """Yield whose notes tell of an agent's event; one that names no agent may be in everybody's."""
-        known = [agent] if agent not in gathering.NOBODY else self.agents(day, day)
+        known = [agent] if agent not in NOBODY else self.agents(day, day)
         yield from ((day, one) for one in known)
 
     def _stands(self, key: Key) -> bool:
@@ -174,9 +193,11 @@ class Nightly:
         diary.through = newest
         return True
 
-    def _kept(self, diary: Diary, key: Key, now_ms: int) -> Outcome:
+    def _kept(self, diary: Diary, key: Key, now_ms: int, *, dropped: bool = False) -> Outcome:
         day, agent = key
         try:
+            if not dropped and self._is_dropped(day):
+                return self._left(diary, key, now_ms)
             outcome = self._made(agent, day, now_ms)
         except LimpetError as error:
             diary.failed(key, f"{error.message} {error.hint}".strip(), now_ms)
@@ -187,20 +208,37 @@ class Nightly:
             diary.unsettled[key] = open_
         return outcome
 
+    def _is_dropped(self, day: date) -> bool:
+        """Whether events of that day were dropped by age: its note tells more than they do now."""
+        kept_from = int(self._store.state.meta(KEPT_FROM) or 0)
+        return days.window_of(day, self._settings.zone)[0] < kept_from
+
+    def _left(self, diary: Diary, key: Key, now_ms: int) -> Outcome:
+        diary.done(key, None, now_ms)
+        diary.unsettled.pop(key, None)
+        return Outcome(key[1], key[0], None, "unchanged", "Events of that day were dropped; its note stays as it is.")
+
     def _made(self, agent: str, day: date, now_ms: int) -> Outcome:
         if not nights.exists(day, self._settings.zone):
             return Outcome(agent, day, None, "empty", f"There was no {day} in {self._settings.zone}.")
         plan = self.plan(agent, day, day)
-        if plan.is_empty:
+        if plan.is_empty and not self._stands((day, agent)):
             return Outcome(agent, day, None, "empty", "Nothing happened.")
         workspace = self._workspaces.of(agent).path
         if not workspace.exists() and agent not in self._workspaces.agents():
             return Outcome(agent, day, None, "empty", f"The agent {agent} has no workspace.")
-        block = Block(day.isoformat(), agent, self.body(plan, now_ms), str(plan.counts.events))
+        block = Block(day.isoformat(), agent, self.body(plan, now_ms), self._stamp(plan))
         name = f"{day.isoformat()}.md"
         done = files.write(workspace, name, lambda existing: merged(existing, block))
         result = "written" if done.changed else "unchanged"
         return Outcome(agent, day, workspace / files.FOLDER / name, result, warning=done.warning)
+
+    def _stamp(self, plan: Plan) -> str:
+        """Return how many events a note is made of, and the seal at the last record that it cites."""
+        cited = {number for one in plan.statements for number in (*one.events, *one.also)}
+        last = max((place_of(place)[0] for place in self._store.events.places(cited)), default=0)
+        digest = self._store.records.hash_at(last)
+        return seals.stamp(plan.counts.events, last, digest) if digest else str(plan.counts.events)
 
     def _unsettled(self, key: Key) -> int:
         """Return how many things of a note have no end yet."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+from limpet.deeds.quoting import plain
 from limpet.note.hours import Hours
-from limpet.note.quoting import plain
 from limpet.note.statement import KINDS, Counts, Statement
 from limpet.note.tally import Tally
 from limpet.note.telling import statements_of

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from limpet.errors import Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
 FILE = "note-model.json"
@@ -83,6 +83,13 @@ class Purse:
             kept = [one for one in now[0].drafts if (one.day, one.agent) != (draft.day, draft.agent)]
             paid = _paid(now[0], draft.night, draft.tokens_in + draft.tokens_out - reserved)
             now[0] = replace(paid, drafts=(*kept, draft)[-MOST:])
+
+    def forget(self, keys: Collection[tuple[str, str]]) -> None:
+        """Let go of the drafts of these (day, agent); what they cost stays."""
+        if any((one.day, one.agent) in keys for one in self.read().drafts):
+            with self._changing() as now:
+                kept = tuple(one for one in now[0].drafts if (one.day, one.agent) not in keys)
+                now[0] = replace(now[0], drafts=kept)
 
     @contextmanager
     def _changing(self) -> Iterator[list[Spending]]:

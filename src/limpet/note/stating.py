@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from limpet.note.quoting import quoted
+from limpet.deeds.quoting import quoted
 from limpet.note.statement import Statement
 
 if TYPE_CHECKING:

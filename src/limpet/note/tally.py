@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
-from limpet.note.deeds import MAKERS, Deed, aim_of, deed_of
+from limpet.deeds.deed import MAKERS, Deed, aim_of, deed_of
+from limpet.deeds.quoting import code, plain
 from limpet.note.ids import NAMED, Ids
 from limpet.note.kinds import FEW, Hopes, Kind, Mishaps, kind_of
-from limpet.note.quoting import code, plain
 from limpet.note.turns import Turns
 from limpet.runtimes.saying import mapping, name
 from limpet.store.finding import NOISE

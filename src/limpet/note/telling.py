@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from limpet.note.deeds import FAMILIES
+from limpet.deeds.deed import FAMILIES
+from limpet.deeds.quoting import plain, quoted
 from limpet.note.failing import failed_of, mishaps_of, open_of, trouble_of
 from limpet.note.ids import Ids
 from limpet.note.kinds import FEW
-from limpet.note.quoting import plain, quoted
 from limpet.note.statement import KINDS, Statement
 from limpet.note.stating import ERROR_CHARS, stated, stated_one, stated_rest, times
 

@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from limpet.note.quoting import plain
+from limpet.deeds.quoting import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -93,6 +93,11 @@ def body(plan: Plan, words: str = "") -> str:
     tail = "\nThe numbers are events: `limpet show NUMBER` opens one.\n"
     room = MOST_BYTES - len((head + tail).encode())
     return head + "".join(f"{line}\n" for line in _fitting(plan, room)) + tail
+
+
+def nothing(plan: Plan) -> str:
+    """Return the body of a note whose events were all forgotten, or turned out to be another day's."""
+    return f"## {_title(plan)}\n\nLimpet knows nothing of this day any more.\n"
 
 
 def _fitting(plan: Plan, room: int) -> Sequence[str]:

@@ -8,17 +8,19 @@ docstrings of `dates`, `spans`, `windows` and `settling` the rules of time.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from limpet import days
 from limpet.errors import NotUnderstood
-from limpet.question import explain, filters, grouping, naming, sentence, texts
+from limpet.question import explain, filters, grouping, naming, placed, sentence, texts
 from limpet.question.draft import Draft
 from limpet.question.known import is_english
 from limpet.question.moments import Now
 from limpet.question.printing import pieces, print_query
 from limpet.question.refusal import quote, refused, short
 from limpet.question.scan import scan
+from limpet.question.vocabulary import ASKING, ENDING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -31,6 +33,7 @@ __all__ = ["parse", "pieces", "print_query"]
 RULES = (
     sentence.filter_or_phrase,
     sentence.joiner,
+    placed.whole,
     texts.text_after,
     texts.did_something,
     naming.of_kind,
@@ -38,12 +41,17 @@ RULES = (
     naming.calls_to,
     naming.agent_named,
     naming.excepted,
+    grouping.most,
     grouping.counting,
     sentence.window,
     grouping.first_few,
     grouping.grouping,
     grouping.which,
+    placed.distinct,
     grouping.each,
+    placed.opening,
+    placed.deeds,
+    placed.implied,
     sentence.meaning,
     sentence.negator,
     texts.with_something,
@@ -61,18 +69,19 @@ def parse(text: str, now_ms: int, zone: str, names: Mapping[str, Collection[str]
     an unknown zone.
     """
     tokens = scan(text)
-    now, known = Now(now_ms, zone, days.day_of(now_ms, zone)), dict(names or {})
+    now, known = Now(now_ms, zone, days.day_of(now_ms, zone)), names or {}
     query, unknown = _read(tokens, now, known)
     if query:
         return query
-    raise explain.not_understood(tokens, unknown, known, lambda other: _works(other, now, known))
+    raise explain.not_understood(tokens, unknown, known, lambda other: _understood(other, now, known))
 
 
-def _works(text: str, now: Now, names: filters.Names) -> bool:
+def _understood(text: str, now: Now, names: filters.Names) -> str:
     try:
-        return _read(scan(text), now, names)[0] is not None
+        query, _ = _read(scan(text), now, names)
     except NotUnderstood:
-        return False
+        return ""
+    return query.understood if query else ""
 
 
 def _read(tokens: Sequence[Token], now: Now, names: filters.Names) -> tuple[Query | None, Sequence[int]]:
@@ -90,8 +99,9 @@ def _read(tokens: Sequence[Token], now: Now, names: filters.Names) -> tuple[Quer
 def _read_english(draft: Draft, tokens: Sequence[Token], now: Now, names: filters.Names) -> Sequence[int]:
     said = sentence.Sentence(tokens, draft, now, names)
     sentence.read(said, RULES)
-    if said.of_tools and not any(name == "type" for name, _ in draft.filters):
-        sentence.express(draft, "type:tool_call")
+    if not said.unknown:
+        placed.finish(said)
+    draft.yes_no = said.words[0] in ASKING and not ENDING & set(said.words)
     if not said.unknown and not draft.asks:
         raise refused(f"{quote(short(sentence.in_words(tokens)))} asks for nothing in particular.", "empty_question")
     return said.unknown
@@ -99,15 +109,18 @@ def _read_english(draft: Draft, tokens: Sequence[Token], now: Now, names: filter
 
 def _read_texts(draft: Draft, tokens: Sequence[Token], now: Now, names: filters.Names) -> Sequence[int]:
     """Read a question of filters and of bare words that the grammar does not know: those are looked for as text."""
-    bare = [token.text for token in tokens if token.kind == "word" and not token.minus]
     if language := explain.language_of(tokens):
-        advice = f"To look for the text, quote it: {quote(' '.join(bare))}."
+        bare = sentence.in_words([token for token in tokens if token.kind == "word"])
+        advice = f"To look for the text, quote it: {quote(bare)}."
         raise refused(f"This seems to be {language}; questions are asked in English.", "other_language", advice=advice)
-    for token in tokens:
-        if token.kind == "filter":
-            filters.apply(draft, token, now, names)
-        elif token.kind != "comma":
-            draft.look_for(token.text, without=token.minus)
-    if bare:
-        draft.notes.append(f"Taken as a search for the text {' and '.join(map(quote, bare))}.")
+    alone = all(token.kind == "word" for token in tokens)
+    for kind, same in groupby(tokens, key=lambda token: token.kind):
+        if kind == "word":
+            texts.look_for_bare(draft, list(same), alone=alone)
+        elif kind == "filter":
+            for token in same:
+                filters.apply(draft, token, now, names)
+        elif kind == "quoted":
+            for token in same:
+                draft.look_for(token.text, without=token.minus)
     return ()

@@ -39,12 +39,15 @@ class Draft:
     settings: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     asks: bool = False
+    yes_no: bool = False
+    denies: bool = False
     joint: str = ""
     negator: str = ""
     last: Element = ()
 
     def add(self, element: Element, *, negated: bool = False) -> None:
         """Take in what a phrase says; raises NotUnderstood where it contradicts what was said before."""
+        self.denies = self.denies or bool(self.negator)
         negated = negated or bool(self.negator)
         if self.joint in ("and", "or"):
             self._may_join(element)
@@ -106,6 +109,9 @@ class Draft:
         take = int(settings.get("take", 0))
         if take and ("by" in settings or "count" in settings):
             raise refused("The first or last few cannot be grouped or counted.", "contradiction", f"{EXAMPLE} by tool")
+        if "sort" in settings and ("by" in settings or "count" in settings):
+            message = f"Groups have numbers, and no order by time or duration (sort:{settings['sort']})."
+            raise refused(message, "contradiction", "slowest tool calls today")
         self._no_denial()
         labelled = ("label", False) in self.filters
         return Query(
@@ -122,6 +128,7 @@ class Draft:
             sort=settings.get("sort", "newest"),
             take=take,
             noise=settings.get("noise", "yes" if labelled else "no") == "yes",
+            yes_no=self.yes_no and not self.denies,
             note=" ".join(dict.fromkeys(note for note in (*self.notes, window.note) if note)),
         )
 

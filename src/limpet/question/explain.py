@@ -9,10 +9,19 @@ from limpet.question.known import KNOWN, SPELLINGS
 from limpet.question.nearest import nearest
 from limpet.question.refusal import EXAMPLE, quote, refused, short
 from limpet.question.sentence import in_words
-from limpet.question.vocabulary import COMMANDS, EFFECTS, LANGUAGES, NEGATORS, SCRIPTS, UNANSWERED, bars
+from limpet.question.vocabulary import (
+    COMMANDS,
+    DETERMINERS,
+    EFFECTS,
+    LANGUAGES,
+    NAME_PREPOSITIONS,
+    NEGATORS,
+    SCRIPTS,
+    bars,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from limpet.errors import NotUnderstood
     from limpet.question.filters import Names
@@ -23,24 +32,47 @@ MOST_TOKENS = 60
 
 MOST_PARTS = 5
 DENYING = frozenset({"without", "no", "none", "never", "nobody", "nothing", "neither", "nor", *bars(NEGATORS)})
+IDLE = frozenset(
+    {*COMMANDS, *NAME_PREPOSITIONS, *DETERMINERS, *bars("why|because|very|also|again|too|then|but|so|now|how|who")}
+)
+"""Words that a suggestion may leave out: what it asks for is still what was asked."""
+
+WHOLES = frozenset({"all", "every", "of"})
+WHOLE = "Limpet counts what matched, not whether that was all."
+HINTS: Mapping[str, str] = {
+    **dict.fromkeys(("session", "conversation", "chat", "chats"), "sessions today"),
+    **dict.fromkeys(bars("long|longer|take|takes|took|duration|durations|average|slow"), "slowest tool calls today"),
+    **dict.fromkeys(("new", "news", "up"), "what happened today"),
+    **dict.fromkeys(("ok", "okay", "fine", "well", "healthy"), "errors today"),
+    **dict.fromkeys(("command", "commands"), "exec calls today"),
+    **dict.fromkeys(("all", "every"), "failed tool calls yesterday"),
+    **dict.fromkeys(("who", "whom"), "messages by actor today"),
+    **dict.fromkeys(("most", "least", "often"), "tool calls by tool today"),
+    **dict.fromkeys(("around", "about"), "what happened between 2 and 4 am"),
+}
+"""For words that people use and the grammar does not know, the nearest question that would be understood."""
+
 READ_ONLY = "Questions only ask; they never change anything."
 REASONS = "Limpet answers what, when and how many, not why."
 
 
 def not_understood(
-    tokens: Sequence[Token], unknown: Sequence[int], names: Names, works: Callable[[str], bool]
+    tokens: Sequence[Token], unknown: Sequence[int], names: Names, understood: Callable[[str], str]
 ) -> NotUnderstood:
-    """Return the refusal that names the unknown tokens; `works` tells whether a question would be understood."""
+    """Return the refusal that names the unknown tokens; `understood` tells how a question would be, "" for not."""
     places = sorted(set(unknown))
     parts = [quote(short(part)) for part in _runs(tokens, places)]
     more = " and more" if len(parts) > MOST_PARTS else ""
     message = f"Not understood: {', '.join(parts[:MOST_PARTS])}{more}."
     words = {tokens[place].word for place in places}
     advice = READ_ONLY if words & COMMANDS else REASONS if words & {"why", "because"} else ""
-    for suggestion, said in _suggestions(tokens, places, names):
-        if works(suggestion):
+    if words & WHOLES and not words - WHOLES:
+        advice = WHOLE
+    for suggestion, said in _suggestions(tokens, places, names, understood):
+        if understood(suggestion):
             return refused(message, "not_understood", suggestion, f"{advice} {said}".strip())
-    return refused(message, "not_understood", EXAMPLE, f"{advice} To look for a text, put it in quotes.".strip())
+    advice = advice if words <= KNOWN else f"{advice} To look for a text, put it in quotes.".strip()
+    return refused(message, "not_understood", EXAMPLE, advice)
 
 
 def _runs(tokens: Sequence[Token], places: Sequence[int]) -> list[str]:
@@ -54,7 +86,9 @@ def _runs(tokens: Sequence[Token], places: Sequence[int]) -> list[str]:
     return [in_words(run) for run in runs]
 
 
-def _suggestions(tokens: Sequence[Token], places: Sequence[int], names: Names) -> Iterator[tuple[str, str]]:
+def _suggestions(
+    tokens: Sequence[Token], places: Sequence[int], names: Names, understood: Callable[[str], str]
+) -> Iterator[tuple[str, str]]:
     """Yield questions that may work, best first, each with what to say before it."""
     if len(tokens) > MOST_TOKENS:
         return
@@ -64,32 +98,38 @@ def _suggestions(tokens: Sequence[Token], places: Sequence[int], names: Names) -
         meant = " ".join(near.get(place) or in_words([token]) for place, token in enumerate(tokens))
         said = " and ".join(quote(word) for place, word in near.items() if word != tokens[place].word)
         yield meant, f"Did you mean {said}?"
+    words = [tokens[place].word for place in places]
+    yield from ((hint, "") for word, hint in HINTS.items() if word in words)
     if any(token.word in DENYING for token in tokens):
         return  # what is left without such a word asks for the opposite
-    without = in_words([token for place, token in enumerate(tokens) if place not in places])
-    if any(tokens[place].word in UNANSWERED | COMMANDS for place in places):
-        yield without, ""
-    yield _quoted(tokens, places), "To look for a text, put it in quotes."
-    yield without, ""
+    if all(word in IDLE for word in words):
+        yield in_words([token for place, token in enumerate(tokens) if place not in places]), ""
+    if all(word in IDLE or word not in KNOWN for word in words):
+        said, brief = _quoted(tokens, places), _quoted(tokens, places, briefly=True)
+        same = understood(brief) and understood(said) in ("", understood(brief))
+        yield (brief if same else said), "To look for a text, put it in quotes."
 
 
 def _near(word: str, spellings: Sequence[str]) -> str:
     return word if word in KNOWN else nearest(word, spellings)
 
 
-def _quoted(tokens: Sequence[Token], places: Sequence[int]) -> str:
-    """Return the question with its unknown words in quotes, and without those that are no text: "why", "delete"."""
+def _quoted(tokens: Sequence[Token], places: Sequence[int], *, briefly: bool = False) -> str:
+    """Return the question with its unknown words in quotes, and without those that are no text: "why", "delete".
+
+    `briefly`: without the fillers, too.
+    """
     kept: list[str] = []
-    text: list[str] = []
+    text: list[Token] = []
     for place, token in enumerate((*tokens, None)):
         if token and place in places:
-            if token.word not in KNOWN and token.word not in COMMANDS:
-                text.append(token.text)
+            if token.word not in IDLE:
+                text.append(token)
             continue
         if text:
-            kept.append(quote(" ".join(text)))
+            kept.append(quote(in_words(text)))
             text = []
-        if token and (token.kind != "word" or EFFECTS.get(token.word) != ""):
+        if token and not (briefly and token.kind == "word" and EFFECTS.get(token.word) == ""):
             kept.append(in_words([token]))
     return " ".join(kept)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from limpet.model import STATUSES, TRUSTS, TYPES
@@ -14,16 +15,16 @@ from limpet.question.spans import GLUED, read_span
 from limpet.question.vocabulary import CHOICES, FILTER_NAMES, FILTERS, NUMBERS, WINDOWS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from limpet.question.draft import Draft
     from limpet.question.moments import Now, Times
     from limpet.question.scan import Token
 
-Names = dict[str, "Collection[str]"]
+Names = Mapping[str, "Collection[str]"]
 """What the store knows: of each kind (tool, agent, session ...) the names."""
 
-WORDS: Mapping[str, Sequence[str]] = {"status": STATUSES, "trust": TRUSTS, "is": ("error",), **CHOICES}
+WORDS: Mapping[str, Sequence[str]] = {"status": STATUSES, "trust": TRUSTS, "is": ("error", "deed"), **CHOICES}
 """The filters whose values are words of ours, with all of them."""
 
 SIDES = {"on": "in", "since": "since", "until": "until"}

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 COUNTERS = frozenset(COUNTING.split("|"))
 GROUPERS = frozenset(GROUPING.split("|"))
 
+MOST = frozenset({"top", "most used", "most active", "most often used", "most frequently used", "most frequent"})
+MOST_FIRST = "The numbers of the groups tell which has most."
+
 
 def first_few(sentence: Sentence) -> int:
     """Read "last 5", "slowest", "the 3 most recent", "top 10 slowest"."""
@@ -61,12 +64,21 @@ def which(sentence: Sentence) -> int:
     """Read "which tools", "what day", and the "most" of "which tool failed most"."""
     said = sentence.word()
     if said == "most" and "by" in sentence.draft.settings and not sentence.draft.negator:
-        sentence.draft.notes.append("The numbers of the groups tell which has most.")
+        sentence.draft.notes.append(MOST_FIRST)
         return 1 + (sentence.word(1) == "often")
     group, size = sentence.phrase(WHICH, 1) if said in ("which", "what") else ("", 0)
     if not group or sentence.phrase(EFFECTS, 1)[1] > size:
         return 0
     return 1 + _each(sentence, WHICH[group], "by")
+
+
+def most(sentence: Sentence) -> int:
+    """Read "most used tools", "top agents": the groups, of which the first has most."""
+    _, size = sentence.phrase(MOST)
+    if not size or sentence.word(size) not in EACH:
+        return 0
+    sentence.draft.notes.append(MOST_FIRST)
+    return size
 
 
 def counting(sentence: Sentence) -> int:
@@ -90,4 +102,4 @@ def each(sentence: Sentence) -> int:
 def _each(sentence: Sentence, kind: str, setting: str) -> int:
     sentence.draft.set(setting, kind)
     sentence.of_tools = sentence.of_tools or kind == "tool"
-    return 1
+    return 1 + (kind == "tool" and sentence.word(1) == "run")  # "which tools run": no run of an agent

@@ -21,7 +21,8 @@ def _single(*tables: str | Iterable[str]) -> frozenset[str]:
 
 KNOWN = _single(
     v.EFFECTS, v.COUNTING, v.EACH, v.SUPERLATIVES, v.GROUPING, v.KINDS, v.TEXT_VERBS, v.ASKING, v.NEGATORS, v.JOINERS,
-    v.NAME_PREPOSITIONS, v.UNANSWERED, dates.WEEKDAYS, dates.MONTHS, dates.NAMED, dates.WHICH, hours.NAMED,
+    v.NAME_PREPOSITIONS, v.UNANSWERED, v.IMPLYING, v.DEEDS, ("different", "distinct"),
+    dates.WEEKDAYS, dates.MONTHS, dates.NAMED, dates.WHICH, hours.NAMED,
     spans.DAY_PARTS, windows.WITHIN, windows.STARTS, windows.ENDS, windows.TO,
 )  # fmt: skip
 """Words that stand for themselves somewhere in the grammar, or show a question to be English."""

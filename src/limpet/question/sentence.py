@@ -13,6 +13,7 @@ from limpet.question import filters
 from limpet.question.refusal import quote
 from limpet.question.vocabulary import (
     EFFECTS,
+    FILLER,
     FILTERS,
     JOINERS,
     NEGATORS,
@@ -32,6 +33,7 @@ LONGEST_PHRASE = 5
 ENOUGH = 20
 """After so many words that are not understood the rest is not looked at."""
 
+FILLERS = frozenset(FILLER.split("|"))
 DENIALS = frozenset(NEGATORS.split("|"))
 BETWEEN_DENIED = frozenset({"the", "any", "a", "an", "all"})
 """Fillers that may stand between "except" and what is excepted."""
@@ -51,9 +53,19 @@ class Sentence:
     counting: bool = False
     superlative: bool = False
     of_tools: bool = False
+    of_all: bool = False
+    deeds: bool = False
+    implied: list[tuple[int, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.words = tuple(t.word if t.kind in ("word", "comma") and not t.minus else "" for t in self.tokens)
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything but time was asked for so far."""
+        draft = self.draft
+        said = draft.filters or draft.words or draft.without or draft.settings or draft.negator
+        return bool(said or self.counting or self.of_all or self.unknown or self.implied)
 
     def phrase(self, table: Collection[str], start: int = 0) -> tuple[str, int]:
         """Return the longest phrase of the table that stands here, and how many words it has; ("", 0) for none."""
@@ -65,9 +77,9 @@ class Sentence:
         return "", 0
 
     def word(self, ahead: int = 0) -> str:
-        """Return the word so many places ahead, "" where there is none."""
+        """Return the word so many places ahead (or behind), "" where there is none."""
         place = self.at + ahead
-        return self.words[place] if place < len(self.words) else ""
+        return self.words[place] if 0 <= place < len(self.words) else ""
 
     def kind(self, ahead: int) -> str:
         """Return the kind of the token so many places ahead, "" where there is none."""
@@ -102,8 +114,10 @@ def read(sentence: Sentence, rules: Sequence[Callable[[Sentence], int]]) -> None
 
 
 def filter_or_phrase(sentence: Sentence) -> int:
-    """Read `name:value`, "a phrase", -"a phrase" and -word."""
+    """Read `name:value`, "a phrase", -"a phrase" and -word; after an unknown word `-rf` is an option of it."""
     token = sentence.tokens[sentence.at]
+    if token.minus and token.kind == "word" and sentence.unknown[-1:] == [sentence.at - 1]:
+        return 0
     if token.kind == "filter":
         filters.apply(sentence.draft, token, sentence.now, sentence.names)
         return 1
@@ -156,12 +170,13 @@ def window(sentence: Sentence) -> int:
 def meaning(sentence: Sentence) -> int:
     """Read the phrases that stand for themselves: "failed", "tool calls", "show me"."""
     said, size = sentence.phrase(EFFECTS)
-    if not size:
+    effect = EFFECTS.get(said, "")
+    if not size or (not effect and said not in FILLERS):
         return 0
-    effect = EFFECTS[said]
     if sentence.draft.negator and effect in ("", "*"):
         return 0
     express(sentence.draft, effect)
+    sentence.of_all = sentence.of_all or effect == "*"
     if sentence.superlative and said in SINGULAR:
         sentence.draft.set("take", "1")
     if said in SINGULAR or (effect and not effect.startswith("status")):
@@ -174,17 +189,19 @@ def express(draft: Draft, effect: str) -> None:
     if effect in ("", "*"):
         draft.asks = draft.asks or effect == "*"
         return
-    element, settings = _parts(effect)
-    if element:
+    for part in effect.split():
+        name, _, value = part.partition(":")
+        if name.startswith("-"):
+            draft.add(((name[1:], tuple(value.split(","))),), negated=True)
+        elif name not in FILTERS:
+            draft.set(name, value)
+    if element := _element(effect):
         draft.add(element)
-    for name, value in settings:
-        draft.set(name, value)
 
 
-def _parts(effect: str) -> tuple[Element, Sequence[tuple[str, str]]]:
-    pairs = [part.split(":", 1) for part in effect.split()]
-    element = tuple((name, tuple(value.split(","))) for name, value in pairs if name in FILTERS)
-    return element, [(name, value) for name, value in pairs if name not in FILTERS]
+def _element(effect: str) -> Element:
+    pairs = (part.split(":", 1) for part in effect.split())
+    return tuple((name, tuple(value.split(","))) for name, value in pairs if name in FILTERS)
 
 
 def in_words(tokens: Sequence[Token]) -> str:

@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from limpet.question.known import is_free
 from limpet.question.naming import MOST_WORDS, TEXT, known_as, name_of, token_at
 from limpet.question.refusal import quote
-from limpet.question.sentence import express, window_begins
-from limpet.question.vocabulary import ASKING, DETERMINERS, EFFECTS, SUPERLATIVES, VERBS
+from limpet.question.sentence import express, in_words, window_begins
+from limpet.question.vocabulary import ASKING, DETERMINERS, EFFECTS, ENDING, SUPERLATIVES, VERBS
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from limpet.question.draft import Draft
+    from limpet.question.scan import Token
     from limpet.question.sentence import Sentence
+
+MARK = re.compile(r"^(?:\^|-(?!-))+(?=.*\w)|(?<=\w)\*+$")
+"""Signs that steer other searches, on a word without quotes: `^flaky`, `flaky*`, `-restart` (field case F49)."""
+
+
+def look_for_bare(draft: Draft, tokens: Sequence[Token], *, alone: bool) -> None:
+    """Take in words without quotes that stand side by side; `alone` that the question is nothing else.
+
+    A command with options (`rm -rf`) is one text. A word with `-` before all others is denied, but not where it stands
+    alone: that is a text, too.
+    """
+    rest = list(tokens)
+    while rest and rest[0].minus and not alone:
+        draft.look_for(rest.pop(0).text, without=True)
+    look_for_texts(draft, rest)
+
+
+def look_for_texts(draft: Draft, tokens: Sequence[Token]) -> None:
+    """Take in words that are looked for, each by itself, or all as one text where one of them is an option."""
+    if not tokens:
+        return
+    has_option = len(tokens) > 1 and any(token.minus or token.text.startswith("--") for token in tokens)
+    found = [in_words(tokens)] if has_option else [MARK.sub("", in_words([token])) for token in tokens]
+    negator = draft.negator
+    for text in found:
+        draft.negator = negator
+        draft.look_for(text)
+    note = f"Taken as a search for the text {' and '.join(map(quote, found))}."
+    dashed = next((token.text for token in tokens if token.minus), "")
+    draft.notes.append(note + (f" To leave a text out: -{quote(dashed)}." if dashed else ""))
 
 
 def with_something(sentence: Sentence) -> int:
@@ -38,26 +73,27 @@ def text_after(sentence: Sentence) -> int:
     follower, _ = sentence.phrase(EFFECTS, size + count)
     if not count or EFFECTS.get(follower, "") not in ("", "*"):
         return 0
-    _look_for(sentence, size, count)
+    look_for_texts(sentence.draft, _tokens(sentence, size, count))
     return size + count
 
 
-def _free_words(sentence: Sentence, start: int) -> int:
+def _free_words(sentence: Sentence, start: int, until: Collection[str] = ()) -> int:
+    """Return how many words of text stand there, up to one that `until` holds."""
     count = 0
-    while count < MOST_WORDS and (token := token_at(sentence, start + count)) and is_free(token):
-        if window_begins(sentence, start + count):
+    while count < MOST_WORDS and (token := token_at(sentence, start + count)) and _is_text(token, count):
+        if window_begins(sentence, start + count) or (count and sentence.phrase(until, start + count)[1]):
             break
         count += 1
     return count
 
 
-def _look_for(sentence: Sentence, start: int, count: int) -> None:
-    texts = [sentence.tokens[sentence.at + start + place].text for place in range(count)]
-    negator = sentence.draft.negator
-    for text in texts:
-        sentence.draft.negator = negator
-        sentence.draft.look_for(text)
-    sentence.draft.notes.append(f"Taken as a search for the text {' and '.join(quote(text) for text in texts)}.")
+def _is_text(token: Token, before: int) -> bool:
+    """Tell whether a word is text: one that the grammar does not know, or after such a one an option of it."""
+    return is_free(token) or (token.kind == "word" and token.minus and before > 0)
+
+
+def _tokens(sentence: Sentence, start: int, count: int) -> Sequence[Token]:
+    return sentence.tokens[sentence.at + start : sentence.at + start + count]
 
 
 def did_something(sentence: Sentence) -> int:
@@ -65,7 +101,7 @@ def did_something(sentence: Sentence) -> int:
     if sentence.word() not in ASKING or sentence.draft.negator:
         return 0
     start = 1 + (sentence.word(1) in DETERMINERS)
-    count = _free_words(sentence, start)
+    count = _free_words(sentence, start, VERBS)
     which = (
         SUPERLATIVES.get(sentence.word(start + count), "") if sentence.word(start + count) in ("last", "first") else ""
     )
@@ -76,7 +112,9 @@ def did_something(sentence: Sentence) -> int:
     if kind:
         sentence.draft.add(((kind, (name_of(sentence.tokens[sentence.at + start], kind, sentence),)),))
     else:
-        _look_for(sentence, start, count)
+        look_for_texts(sentence.draft, _tokens(sentence, start, count))
+        if verb in ENDING:
+            sentence.draft.notes.append("How each ended stands beside it.")
     express(sentence.draft, VERBS[verb])
     if which:
         express(sentence.draft, f"sort:{which} take:1")

@@ -40,11 +40,12 @@ MEANINGS: Mapping[str, str] = {
     "type:message": "message|messages|chat message|chat messages",
     "type:message actor:user": "prompt|prompts|user message|user messages|my message|my messages|i said|did i say|"
     "i asked|did i ask|i wrote|did i write|i sent|did i send|the user said|did the user say|the user asked|"
-    "did the user ask|the user wrote|did the user write|user's message|user's messages",
+    "did the user ask|the user wrote|did the user write|the user sent|did the user send|user's message|user's messages",
     "type:message actor:agent": "reply|replies|answer|answers|response|responses|agent message|agent messages|"
     "assistant message|assistant messages|the agent said|did the agent say|the agent answered|did the agent answer|"
     "the agent wrote|did the agent write|did the agent reply|you said|did you say|did you answer|did you tell me|"
-    "did the agent tell me",
+    "did the agent tell me|the agent sent|did the agent send|you sent|did you send|i got|did i get|i received|"
+    "did i receive",
     "type:model_call": "model call|model calls|llm call|llm calls|model request|model requests",
     "type:run": "run|runs|agent run|agent runs",
     "type:session": "session event|session events",
@@ -53,11 +54,13 @@ MEANINGS: Mapping[str, str] = {
     "type:subagent": "subagent|subagents|sub-agent|sub-agents|subagent run|subagent runs",
     "type:cron": "cron|cron job|cron jobs|cron run|cron runs|cronjob|cronjobs|scheduled job|scheduled jobs",
     "type:gateway": "gateway|gateway event|gateway events",
+    "type:gateway status:started": "gateway start|gateway starts|restart|restarts|restarted|gateway restart|"
+    "gateway restarts",
     "type:delivery": "delivery|deliveries",
     "type:note": "note|notes",
     "type:gap": "gap|gaps",
     "is:error": "error|errors|problem|problems|error event|error events|error message|error messages|went wrong|"
-    "broke|anything wrong|something wrong",
+    "go wrong|goes wrong|going wrong|gone wrong|broke|break|broken|anything wrong|something wrong",
     "type:tool_call is:error": "tool error|tool errors|tool call error|tool call errors",
     "status:failed,timed_out": "fail|fails|failed|failing|failure|failures|unsuccessful",
     "type:tool_call status:failed,timed_out": "tool failure|tool failures|tool call failure|tool call failures",
@@ -66,8 +69,10 @@ MEANINGS: Mapping[str, str] = {
     "status:cancelled": "cancelled|canceled",
     "status:timed_out": "timed out|timed-out|timed_out|timeout|timeouts|time out|time outs",
     "status:interrupted": "interrupted",
-    "status:started": "unfinished|open|running|pending|ongoing|in progress|still running|still open|never finished|"
+    "status:started": "unfinished|open|running|pending|ongoing|in progress|still running|still open|running now|"
+    "running right now|open now|never finished|"
     "not finished|did not finish|didn't finish|haven't finished|without result|without a result|with no result",
+    "status:started actor:agent": "is the agent doing|are you doing",
     "actor:user": "the user|the owner|the human|to the agent|to you|to the assistant",
     "actor:agent": "the agent|the assistant|you|to me|to the user",
     "type:tool_call actor:agent": "did the agent run|did you run|the agent ran|you ran",
@@ -76,11 +81,13 @@ MEANINGS: Mapping[str, str] = {
     "noise:yes": "including noise|with noise",
     "noise:no": "without noise|excluding noise",
     "sort:oldest": "oldest first|earliest first|in order|in chronological order|chronologically",
-    "sort:newest": "newest first|latest first|most recent first|recent|recently",
+    "sort:newest": "newest first|latest first|most recent first|recent|recently|most recently",
     "sort:slowest": "slowest first|longest first",
     "sort:fastest": "fastest first|shortest first",
-    "by:day": "daily",
-    "by:hour": "hourly",
+    "by:day": "daily|every day",
+    "by:hour": "hourly|every hour",
+    "by:week": "weekly|every week",
+    "by:month": "monthly|every month",
 }
 """What a phrase stands for, in filter form."""
 
@@ -91,14 +98,38 @@ EVERYTHING = (
 """Phrases that ask for whatever happened, of any type."""
 
 FILLER = (
-    "a|an|the|all|all of|all of the|any|any of|any of the|every|some|only|just|show|show me|list|list of|give|give me|"
-    "tell|tell me|tell me about|display|print|get|get me|find|find me|see|view|let me see|let us see|"
-    "i want to see|i would like to see|i'd like to see|do i have|can you|could you|would you|for me|details|details of|"
-    "what|which|when|that|there|was|were|is|are|be|been|being|did|do|does|done|has|have|had|use|uses|used|made|make|"
-    "sent|send|executed|recorded|logged|called|please|thanks|thank you|hi|hello|hey|so far|ever|in total|overall|"
-    "altogether|different|distinct|active|of all time|all time|to date"
+    "a|an|the|all|all of|all of the|any|any of|any of the|every|some|what|which|that|there|"
+    "was|were|is|are|be|been|being|"
+    "did|do|does|has|have|had|recorded|logged|so far|ever|in total|overall|altogether|of all time|all time|to date"
 )
-"""Phrases that change nothing about what is asked."""
+"""Phrases that change nothing about what is asked, wherever they stand. What may change it is in the tables below."""
+
+OPENING = (
+    "show|show me|list|list of|a list of|the list of|give|give me|tell|tell me|tell me about|display|print|get|get me|"
+    "find|find me|see|view|let me see|let us see|i want to see|i would like to see|i'd like to see|do i have|can you|"
+    "could you|would you|details|details of|the details of|hi|hello|hey|when|only|just|please|thanks|thank you|for me"
+)
+"""Phrases that mean nothing before all that is asked for; "did the agent find ..." is another matter."""
+
+CLOSING = "please|thanks|thank you|for me|only"
+"""Phrases that mean nothing at the very end."""
+
+DONE = ("tool_call", "run", "cron", "subagent")
+IMPLYING: Mapping[str, tuple[tuple[str, ...], str]] = {
+    **dict.fromkeys(("sent", "send"), (("message", "delivery"), "type:delivery,message")),
+    **dict.fromkeys(("used", "use", "uses", "called"), (("tool_call",), "type:tool_call")),
+    **dict.fromkeys(("ran", "executed", "were run", "was run", "been run"), (DONE, f"type:{','.join(sorted(DONE))}")),
+    "started": ((*DONE, "model_call"), ""),
+    **dict.fromkeys(("made", "make"), ((), "")),
+    "active": ((), ""),
+}
+"""Words that go with events of some types (`()`: of any), and what they ask for where no type is named ("": nothing).
+
+"Messages sent" are messages; "what was sent" asks for messages and deliveries; "what was made" is not understood.
+"""
+
+DEEDS = frozenset({"do", "done", "doing"})
+"""Words after which "the agent" asks for its deeds: all that happened but what the user said, and starts and stops."""
 
 COUNTING = "how many|how many times|how often|number of|the number of|count|count of|total|total number of|amount of"
 """Phrases after which `sessions`, `tools`, `agents` mean how many different ones."""
@@ -112,7 +143,7 @@ SINGULAR = frozenset(
 )
 """Nouns before which "the last" or "the slowest" means one."""
 
-EACH: Mapping[str, str] = {"sessions": "session", "agents": "agent", "tools": "tool"}
+EACH: Mapping[str, str] = {"sessions": "session", "conversations": "session", "agents": "agent", "tools": "tool"}
 """Nouns that ask which ones there were, or how many."""
 
 WHICH: Mapping[str, str] = {
@@ -164,16 +195,23 @@ TEXT_VERBS = (
 ASKING = frozenset({"did", "has", "have", "was", "were", "is", "are", "does", "do"})
 """Words that begin "did the backup run"."""
 
+NOT_TALK = "-type:delivery,message"
 VERBS: Mapping[str, str] = {
-    "run": "", "ran": "", "happen": "", "happened": "", "work": "", "worked": "", "finish": "", "finished": "",
-    "complete": "", "completed": "", "start": "", "started": "", "sent": "", "done": "", "made": "", "executed": "",
-    "go through": "", "fail": "status:failed,timed_out", "failed": "status:failed,timed_out",
+    **dict.fromkeys(bars("run|ran|happen|happened|work|worked|finish|finished|complete|completed|start|started|done|"
+                         "executed|go through"), NOT_TALK),
+    "sent": "", "made": "", "fail": "status:failed,timed_out", "failed": "status:failed,timed_out",
     "succeed": "status:succeeded", "succeeded": "status:succeeded", "successful": "status:succeeded",
     "called": "type:tool_call", "used": "type:tool_call", "invoked": "type:tool_call",
 }  # fmt: skip
-"""What may end "did the backup run", and what it adds; after those of the last line stands the name of a tool."""
+"""What may end "did the backup run", and what it adds: that somebody spoke of it is no run of it.
 
-DETERMINERS = frozenset({"the", "a", "an", "any", "my", "our", "this", "all"})
+After those of the last line stands the name of a tool.
+"""
+
+ENDING = frozenset(bars("work|worked|finish|finished|complete|completed|done|go through"))
+"""Of these verbs those that also ask how it ended, which each match tells."""
+
+DETERMINERS = frozenset({"the", "a", "an", "any", "my", "our", "this"})
 NEGATORS = (
     "not|didn't|wasn't|weren't|isn't|aren't|hasn't|haven't|doesn't|don't|except|except for|"
     "excluding|other than|but not|apart from|ignoring"
@@ -231,7 +269,7 @@ PEOPLE: Mapping[str, str] = {
 """Who is meant after "from", "by" and "of"."""
 
 EFFECTS: Mapping[str, str] = {
-    **dict.fromkeys(bars(FILLER), ""),
+    **dict.fromkeys((*bars(FILLER), *bars(OPENING), *bars(CLOSING)), ""),
     **dict.fromkeys(bars(EVERYTHING), "*"),
     **{phrase: meaning for meaning, table in MEANINGS.items() for phrase in bars(table)},
     **{f"{by} {who}": actor for actor, table in PEOPLE.items() for who in bars(table) for by in ("from", "by", "of")},

@@ -11,8 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from limpet import jsonline, text
+from limpet.framing import without_quotations
+from limpet.model import OWN
 from limpet.runtimes.outcome import outcome_of, words_of
-from limpet.runtimes.saying import OWN_TOOLS, duration, mapping, name, trust_of_tool
+from limpet.runtimes.saying import duration, is_own_call, mapping, name, trust_of_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -49,7 +51,7 @@ def facts_of_message(saying: Saying, message: Mapping[str, Any], entry: str = ""
         key = name(message.get("idempotencyKey"))
         here = replace(here, run=key.removesuffix(":user") if key.endswith(":user") else "")
     calls = list(_blocks(here, message, entry))
-    said = text.plain(_spoken(message.get("content")))
+    said = without_quotations(text.plain(_spoken(message.get("content"))))
     facts = [] if not said.strip() and (calls or role == "assistant") else [_message(here, message, role, said, entry)]
     return [*facts, *(_run(here, message, role) if entry or role != "user" else ()), *calls]
 
@@ -114,8 +116,8 @@ def call_fact(saying: Saying, phase: str, part: int, call: str, tool: str, param
     fields.setdefault("summary", summary_of_call(tool, params) if begins else "")
     if begins and params is not None:
         fields["text"] = f"{tool} {text.plain(params)} {fields['text']}".strip()
-    if tool in OWN_TOOLS or tool.startswith("limpet__"):
-        fields["label"] = "own"
+    if is_own_call(tool, params):
+        fields["label"] = OWN
     return saying.fact(
         "tool_call", phase, part, *([f"call:{call}"] if call else []),
         call=call, tool=tool, actor="agent", trust=trust_of_tool(tool) if tool else "",
@@ -148,6 +150,7 @@ TELLING = (
     "message",
     "pattern",
     "id",
+    "question",
 )
 """The arguments that say most about a call, best first."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from limpet import jsonline, text
+from limpet.model import OWN
 from limpet.runtimes.outcome import words_of
 from limpet.runtimes.saying import mapping, name, when
 
@@ -83,6 +84,32 @@ def limpet_dropped(saying: Saying) -> Sequence[Fact]:
     ]  # fmt: skip
 
 
+def amendment(saying: Saying) -> Sequence[Fact]:
+    """Return the event that tells what Limpet did to its ledger; the records of one job are one event."""
+    event = saying.event
+    summary = _kept(name(event.get("summary"))) or saying.record.kind
+    return [
+        saying.fact(
+            "note", "whole", 0, f"amendment:{name(event.get('job')) or saying.record.id}", actor="user", trust="owner",
+            summary=summary, tags=[saying.record.kind.removeprefix("limpet_")], text=summary,
+        )
+    ]  # fmt: skip
+
+
+def limpet_brief(saying: Saying) -> Sequence[Fact]:
+    """Return what an agent was told at the start of a window: known to whoever asks for it, and no news to anybody."""
+    event = saying.event
+    said, size, digest = event.get("told"), event.get("bytes"), name(event.get("sha256"))
+    told: list[Json] = said if isinstance(said, list) else []
+    return [
+        saying.fact(
+            "brief", "whole", 0, actor="system", trust="system", label=OWN, status="succeeded",
+            summary=f"brief handed over ({size} bytes, {len(told)} events quoted, sha256 {digest[:16]})",
+            details={"sha256": digest, "bytes": size, "told": told, "at": event.get("at")},
+        )
+    ]  # fmt: skip
+
+
 def _kept(summary: str) -> str:
     said = text.clean(summary)
     return said if len(said) <= SUMMARY_CHARS else said[: SUMMARY_CHARS - 1] + "…"
@@ -97,6 +124,11 @@ NATIVE: Mapping[str, Callable[[Saying], Sequence[Fact]]] = {
     "limpet_tool_call": limpet_tool_call,
     "script_row": script_row,
     "limpet_dropped": limpet_dropped,
+    "limpet_forget": amendment,
+    "limpet_prune": amendment,
+    "limpet_redact": amendment,
+    "limpet_restore": amendment,
+    "limpet_brief": limpet_brief,
     "limpet_start": _silent,
     "limpet_stop": _silent,
     "limpet_beat": _silent,

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from limpet import days
-from limpet.model import Fact
+from limpet.model import OWN, Fact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from limpet.model import Json, Record
 
-OWN_TOOLS = frozenset({"memory_ask", "memory_recent", "memory_session", "memory_show"})
+OWN_TOOL = re.compile(
+    r"(?:mcp__)?limpet__\w+|(?:(?:mcp_+)?limpet[_.:/-]+)?memory_(?:ask|recent|session|show)", re.ASCII
+)
+"""Limpet's tools by the names under which runtimes and MCP clients know them: `limpet__memory_ask` and its like."""
+
+BRIDGE = "tool_call"
+"""OpenClaw's tool through which a model calls those that it is not offered directly: `{"id": <tool>, "args"}`."""
+
 WEB_TOOLS = ("web_", "browser", "fetch", "http", "firecrawl", "playwright")
 LONGEST_MS = 1 << 53
 TIME_FLAGS = frozenset({days.NAIVE, days.UNREADABLE, days.OUT_OF_RANGE})
@@ -148,7 +156,7 @@ def label_of(session_key: str, trigger: Json) -> str:
     """Return the noise label of a session: `own`, `internal`, `heartbeat`, `cron` or ""."""
     rest = session_key.split(":", 2)[-1]
     if rest.startswith(("sidecar-summary", "limpet-")):
-        return "own"
+        return OWN
     if rest.startswith(("internal-session-effects:", "explicit:model-run-")):
         return "internal"
     if trigger == "heartbeat" or rest.endswith(":heartbeat") or rest == "heartbeat":
@@ -159,3 +167,8 @@ def label_of(session_key: str, trigger: Json) -> str:
 def trust_of_tool(tool: str) -> str:
     """Return where a tool's output comes from: `web` for what reads the web, else `tool`."""
     return "web" if tool.startswith(WEB_TOOLS) else "tool"
+
+
+def is_own_call(tool: str, params: Json) -> bool:
+    """Whether a call asks Limpet's own memory, directly or through OpenClaw's bridge."""
+    return bool(OWN_TOOL.fullmatch(name(mapping(params).get("id")) if tool == BRIDGE else tool))

@@ -102,9 +102,9 @@ class SpoolSource:
             return error.strerror or "it cannot be written"
         return ""
 
-    def any_alive(self, now_ms: int) -> bool:
-        """Whether a producer still lives: its process does, or, where that cannot be seen, it wrote a while ago."""
-        return any(_is_alive(folder, now_ms) for folder in self._folders())
+    def living(self, now_ms: int) -> frozenset[str]:
+        """Return the plugins that still live: their process does, or, where that is unseen, they wrote a while ago."""
+        return frozenset(folder.name for folder in self._folders() if _is_plugin(folder) and _is_alive(folder, now_ms))
 
     def _folders(self) -> Sequence[Path]:
         try:
@@ -167,6 +167,11 @@ def _is_gone(folder: Path) -> bool:
     return _is_of_our_space(identity) and clock.process_start(identity["pid"]) != str(identity.get("start"))
 
 
+def _is_plugin(folder: Path) -> bool:
+    """Whether a runtime's plugin made this folder: a program that uses our functions does not name itself in it."""
+    return "producer" in _identity(folder)
+
+
 def _is_alive(folder: Path, now_ms: int) -> bool:
     identity = _identity(folder)
     if _is_of_our_space(identity):
@@ -191,7 +196,9 @@ def _identity(folder: Path) -> Mapping[str, Any]:
 def _remove_empty(folder: Path, now_ms: int) -> None:
     try:
         quiet = folder.stat().st_mtime_ns // 1_000_000 < now_ms - QUIET_MS
-        if _is_gone(folder) or quiet:
+        if _is_gone(folder) or (
+            quiet and not _is_of_our_space(_identity(folder))
+        ):  # a stopped plugin is still known by it
             (folder / PRODUCER_FILE).unlink(missing_ok=True)
             folder.rmdir()
     except OSError:

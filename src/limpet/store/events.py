@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from limpet import jsonline
 from limpet.interpreter import event_id
+from limpet.interpreter.places import LAST
 from limpet.store.sql import queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import apsw
-
     from limpet.model import Event
     from limpet.store.names import Names
+    from limpet.store.port import Connection
 
 TIE_BITS = 20
 """A position is the time in milliseconds and, in this many low bits, a tie-break in order of arrival."""
@@ -37,11 +37,11 @@ def key_hash(key: str) -> int:
 class EventTable:
     """The event, sighting, event_key and stale tables of one database."""
 
-    def __init__(self, connection: apsw.Connection, names: Names) -> None:
+    def __init__(self, connection: Connection, names: Names, dialect: str = "sqlite") -> None:
         """Use this connection; writes happen inside the caller's transaction."""
         self._connection = connection
         self._names = names
-        self._sql = queries("sqlite")
+        self._sql = queries(dialect)
 
     def with_keys(self, keys: Iterable[str]) -> set[int]:
         """Return the ids of events that have one of these keys."""
@@ -54,10 +54,20 @@ class EventTable:
         rows = self._connection.execute(self._sql["places_of_events"], {"ids": json.dumps(sorted(wanted))})
         return wanted | {row[0] for row in rows}
 
-    def without_event(self, places: Iterable[int]) -> list[int]:
-        """Return which of these places no event was made from."""
-        rows = self._connection.execute(self._sql["held_places"], {"places": json.dumps(list(places))})
-        return [row[0] for row in rows]
+    def of_records(self, numbers: Iterable[int]) -> set[int]:
+        """Return the ids of the events that any part of these records was made into."""
+        found: set[int] = set()
+        for number in numbers:
+            given = {"first": event_id((number, 0)), "last": event_id((number, LAST))}
+            found.update(row[0] for row in self._connection.execute(self._sql["events_of_record"], given))
+        return found
+
+    def release(self, numbers: Iterable[int], ids: Iterable[int], keys: Iterable[str]) -> None:
+        """Let go of what these records told, and of the join keys of these events: they are put anew without them."""
+        spans = [(event_id((number, 0)), event_id((number, LAST))) for number in numbers]
+        self._connection.executemany(self._sql["drop_sightings"], spans)
+        hashes = [key_hash(key) for key in keys]
+        self._connection.executemany(self._sql["drop_key"], [(key, number) for number in ids for key in hashes])
 
     def resolve(self, number: int) -> int:
         """Return the event that holds this id now: ids that were merged away stay as aliases."""

@@ -5,31 +5,45 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from limpet.model import Event
+from limpet.model import OWN, Event
 from limpet.store.sql import queries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    import apsw
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from limpet.model import Query
+    from limpet.store.port import Connection, Hits
 
 FILTERS = frozenset({"type", "status", "tool", "agent", "session", "run", "call", "actor", "trust", "label", "source"})
-"""The filters that are a list of names; `is:error` is one of its own."""
+"""The filters that are a list of names; `is:error` and `is:deed` have conditions of their own."""
 
-NOISE = ("own", "internal")
+NOISE = (OWN, "internal")
 """Labels that no answer shows unless it is asked for them: Limpet's own calls and the gateway's internal runs."""
 
 
-class Hits(NamedTuple):
+RECENT = 5_000
+"""So many of the newest records, or events, are looked at for how things stand now."""
+
+LAST_CALLS = 50
+
+
+class Positions(NamedTuple):
     """What the full-text index leaves: only these positions (None: all), and none of those."""
 
     among: Sequence[int] | None = None
     outside: Sequence[int] = ()
 
+    def parts(self, sql: Mapping[str, str], given: dict[str, object]) -> Iterator[str]:
+        """Yield the pieces of a WHERE clause that say so."""
+        if self.among is not None:
+            given["positions"] = json.dumps(list(self.among))
+            yield sql["where.positions"]
+        if self.outside:
+            given["outside"] = json.dumps(list(self.outside))
+            yield sql["where.outside"]
 
-EVERY = Hits()
+
+EVERY = Positions()
 
 
 class Line(NamedTuple):
@@ -42,20 +56,16 @@ class Line(NamedTuple):
     run: str
     session_key: str
     duration_ms: int | None
-
-    @property
-    def at_ms(self) -> int:
-        """When it happened."""
-        return self.position >> 20
+    at_ms: int
 
 
 class Finder:
     """The reading verbs on events of one database."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
-        """Use this connection."""
+    def __init__(self, connection: Connection, dialect: str = "sqlite") -> None:
+        """Use this connection and the queries of its dialect."""
         self._connection = connection
-        self._sql = queries("sqlite")
+        self._sql = queries(dialect)
 
     def count(self, query: Query, hits: Hits = EVERY) -> int:
         """Return the exact number of events that match; `hits` is what the full-text index leaves."""
@@ -65,7 +75,10 @@ class Finder:
     def page(self, query: Query, hits: Hits = EVERY) -> list[Event]:
         """Return the part of the matches that the query's sort, limit and offset name."""
         where, given = self._where(query, hits)
-        text = self._sql["matching"] + where + self._sql[f"order.{query.sort}"] + self._sql["page"]
+        order = self._sql[f"order.{query.sort}"]
+        # Newest first of all time is read from the end: sorting all that an index finds would take longer.
+        walks = query.sort in ("newest", "oldest") and query.since_ms is None and hits is EVERY
+        text = self._sql["walking" if walks else "matching"] + where + order + self._sql["page"]
         given = {**given, "limit": query.limit, "offset": query.offset}
         return self.at([row[0] for row in self._connection.execute(text, given)])
 
@@ -80,29 +93,35 @@ class Finder:
         text = self._sql["outline"] + where + self._sql[f"order.{query.sort}"] + self._sql["page"]
         given = {**given, "limit": query.limit, "offset": query.offset}
         rows: list[tuple[Any, ...]] = self._connection.execute(text, given).fetchall()
-        said = self._said(code for row in rows for code in row[2:6])
+        # Looked up once each and not joined: a session has many events and few names.
+        said = self._said({code for row in rows for code in row[2:6] if code is not None})
         return [
-            Line(pos, number, said[kind], said[status], said[run], said[key], took)
-            for pos, number, kind, status, run, key, took in rows
+            Line(pos, number, said[kind], said[status], said[run], said[key], took, at_ms)
+            for pos, number, kind, status, run, key, took, at_ms in rows
         ]
 
-    def _said(self, codes: Iterable[int | None]) -> dict[Any, str]:
-        """Return what these codes stand for: looked up once each, and not joined to each of many rows."""
-        wanted = sorted({code for code in codes if code is not None})
-        return {None: "", **dict(self._connection.execute(self._sql["values_of_names"], {"ids": json.dumps(wanted)}))}
+    def _said(self, codes: Collection[Any]) -> Mapping[Any, str]:
+        """Return what these codes of names stand for."""
+        named = self._connection.execute(self._sql["values_of_names"], {"ids": json.dumps(sorted(codes))})
+        return {None: "", **dict(named)}
 
     def news(self, first: int, most: int) -> list[Event]:
         """Return the newest events, at most so many, of which records from this place on tell; newest first."""
         rows = self._connection.execute(self._sql["news"], {"first": first, "most": most})
         return self.at([row[0] for row in rows])
 
+    def positions(self, query: Query, hits: Hits = EVERY) -> list[int]:
+        """Return where every match stands, newest first."""
+        where, given = self._where(query, hits)
+        return [
+            row[0] for row in self._connection.execute(self._sql["matching"] + where + self._sql["order.newest"], given)
+        ]
+
     def groups(self, query: Query, hits: Hits = EVERY) -> list[tuple[str, int]]:
         """Return how many matches there are by `query.by` (type, status, tool, agent, session), most first."""
         where, given = self._where(query, hits)
-        text = self._sql["counts"].replace(":by_column", self._sql[f"column.{query.by}"])
-        rows: list[tuple[Any, ...]] = self._connection.execute(text + where + self._sql["grouped"], given).fetchall()
-        said = {} if query.by == "call" else self._said(code for code, _ in rows)
-        return sorted(((said.get(code, code) or "", n) for code, n in rows), key=lambda pair: (-pair[1], pair[0]))
+        rows = self._connection.execute(self._sql[f"counts.{query.by}"] + where + self._sql["grouped"], given)
+        return [(name or "", n) for name, n in rows]
 
     def times(self, query: Query, hits: Hits = EVERY) -> list[tuple[int, int]]:
         """Return (quarter of an hour in epoch milliseconds, count): every zone's days are made of these."""
@@ -156,6 +175,29 @@ class Finder:
         arrived, count, number = self._connection.execute(self._sql["last_record"]).get
         return arrived, count, number or 0
 
+    def last_of(self, source: str) -> int | None:
+        """Return when the newest record of a source arrived; None where it is not among the newest of all."""
+        row = self._connection.execute(self._sql["last_of_source"], {"source": source, "among": RECENT}).fetchone()
+        return row[0] if row else None
+
+    def unseen_by(self, witness: str, since_ms: int, until_ms: int) -> tuple[int, int | None]:
+        """Return how many calls and messages, and from when on, a witness missed that told of their agent before.
+
+        Only those since then, and only what arrived until `until_ms`.
+        """
+        given = {"witness": witness, "since": since_ms, "until": until_ms, "among": RECENT}
+        count, first_ms = self._connection.execute(self._sql["unseen_by"], given).get
+        return count, first_ms
+
+    def seen_by_both(self, one: str, other: str, since_ms: int, until_ms: int) -> bool:
+        """Whether two witnesses tell of the same event in this span."""
+        given = {"one": one, "other": other, "since": since_ms, "until": until_ms}
+        return bool(self._connection.execute(self._sql["seen_by_both"], given).get)
+
+    def last_calls(self, since_ms: int) -> list[tuple[str, int]]:
+        """Return (status, time) of the newest tool calls that are not under way, newest first."""
+        return list(self._connection.execute(self._sql["last_calls"], {"since": since_ms, "among": LAST_CALLS}))
+
     def next_session(self, event: Event) -> tuple[int, str] | None:
         """Return when, and which, other session went on under the same key after this event."""
         given = {"key": event.session_key, "session": event.session, "pos": event.at_ms << 20}
@@ -165,6 +207,29 @@ class Finder:
     def children(self, session: str, session_key: str) -> list[tuple[str | None, str | None, str | None]]:
         """Return (session key, session, run) of each subagent that this session started."""
         return list(self._connection.execute(self._sql["children"], {"session": session, "key": session_key}))
+
+    def told(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """Yield every row of `events`, `sightings`, `keys` or `audit`, names in place of their codes, in key order."""
+        yield from self._connection.execute(self._sql[f"told_{table}"])
+
+    def positions_of(self, ids: Iterable[int]) -> dict[int, int]:
+        """Return where each of these events stands."""
+        rows = self._connection.execute(self._sql["positions"], {"ids": json.dumps(sorted(ids))})
+        return {row[0]: row[1] for row in rows}
+
+    def counted_call(self, digest: str, since_ms: int, until_ms: int) -> list[int]:
+        """Return the records by which the runtime's audit ledger counted a call in that time."""
+        given = {"calls": json.dumps([digest]), "since": since_ms, "until": until_ms}
+        return [row[0] for row in self._connection.execute(self._sql["audit_of_calls"], given)]
+
+    def counted_run(self, run: str) -> list[int]:
+        """Return the records by which the runtime's audit ledger counted a run."""
+        return [row[0] for row in self._connection.execute(self._sql["audit_of_runs"], {"runs": json.dumps([run])})]
+
+    def audit_bounds(self) -> tuple[int, int] | None:
+        """Return the time of the first and of the last thing that the runtime's audit ledger counted."""
+        first, last = self._connection.execute(self._sql["audit_bounds"]).get
+        return None if first is None else (first, last)
 
     def _rows(self, positions: Sequence[int]) -> Iterator[tuple[int, Event]]:
         text = self._sql["event_columns"] + self._sql["of_positions"]
@@ -177,28 +242,25 @@ class Finder:
         return (" WHERE " + " AND ".join(parts) if parts else ""), given
 
     def _parts(self, query: Query, hits: Hits, given: dict[str, object]) -> Iterator[str]:
+        if "where.always" in self._sql:  # what holds for every event of this store: whose it is
+            yield self._sql["where.always"]
         if query.since_ms is not None:
             given["since"] = query.since_ms
             yield self._sql["where.since"]
         if query.until_ms is not None:
             given["until"] = query.until_ms
             yield self._sql["where.until"]
-        if hits.among is not None:
-            given["positions"] = json.dumps(list(hits.among))
-            yield self._sql["where.positions"]
-        if hits.outside:
-            given["outside"] = json.dumps(list(hits.outside))
-            yield self._sql["where.outside"]
+        yield from hits.parts(self._sql, given)
         for number, (name, values, negated) in enumerate(query.filters):
             part = self._filter(name, f"{name}{number}", values, given)
-            yield f"NOT coalesce({part}, 0)" if negated else part
+            yield f"NOT coalesce({part}, false)" if negated else part
         if not query.noise and not any(name == "label" for name, _, _ in query.filters):
             part = self._filter("label", "noise", NOISE, given)
             yield f"NOT {part}"
 
     def _filter(self, name: str, parameter: str, values: Iterable[str], given: dict[str, object]) -> str:
         if name == "is" or name not in FILTERS:
-            return self._sql["where.is_error"]
+            return f"({' OR '.join(self._sql[f'where.is_{value}'] for value in values)})"
         given[parameter] = json.dumps(list(values))
         return self._sql[f"where.{name}"].replace(f":{name}", f":{parameter}")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from limpet.store.sql import queries
 
 if TYPE_CHECKING:
-    import apsw
+    from limpet.store.port import Connection
 
 MOST = 50_000
 """Names kept in memory; sessions and runs go on for ever, and only the recent ones are asked for again."""
@@ -16,7 +16,7 @@ MOST = 50_000
 class Names:
     """The name table of one database."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         """Use this connection; writes happen inside the caller's transaction."""
         self._connection = connection
         self._known: dict[str, int] = {}

@@ -65,6 +65,23 @@ def open_for_reading(path: Path) -> apsw.Connection:
     return connection
 
 
+def lay_out(connection: apsw.Connection) -> None:
+    """Make the tables of the newest schema in an empty database."""
+    for _, script in _scripts():
+        connection.execute(script)
+
+
+def compact(connection: apsw.Connection) -> None:
+    """Write the file anew without what was deleted from it, and empty its log. Raises apsw.BusyError.
+
+    Deleted bytes stay in free pages, in the gaps of others and in the log until then.
+    """
+    connection.execute("VACUUM")
+    busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (0,)
+    if busy:
+        raise apsw.BusyError("a reader holds the log")
+
+
 def place_of(path: Path) -> tuple[int, int] | None:
     """Return which file lies there, None where none does: one that was put in its place is another."""
     try:

@@ -44,6 +44,23 @@ def unpack(content: bytes, body: Callable[[bytes], str | None]) -> Json:
     return _with_large(value, body) if b"\\u0000" in content else value
 
 
+def references(content: bytes) -> set[bytes]:
+    """Return the hashes of the large texts that a record's own bytes refer to; empty for bytes that cannot be read."""
+    if b"\\u0000" not in content:
+        return set()
+    found: set[bytes] = set()
+
+    def note(digest: bytes) -> str:
+        found.add(digest)
+        return ""
+
+    try:
+        unpack(content, note)
+    except ValueError:
+        return set()
+    return found
+
+
 def compress(content: bytes) -> tuple[int, bytes]:
     """Return (codec, bytes) for the database."""
     if len(content) > SMALL and len(small := _compressor.compress(content)) < len(content):

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from limpet import ledger
 from limpet.model import Record
 from limpet.store import packing
+from limpet.store.bodies import Bodies
 from limpet.store.sql import queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    import apsw
-
     from limpet.model import Json
     from limpet.store.names import Names
+    from limpet.store.port import Connection, Ledger
 
 
 class Stored(NamedTuple):
@@ -37,16 +36,22 @@ class Stored(NamedTuple):
 class Records:
     """The record, content and body tables of one database."""
 
-    def __init__(self, connection: apsw.Connection, names: Names) -> None:
+    def __init__(self, connection: Connection, names: Names, dialect: str = "sqlite") -> None:
         """Use this connection; writes happen inside the caller's transaction."""
         self._connection = connection
         self._names = names
-        self._sql = queries("sqlite")
+        self._sql = queries(dialect)
+        self.texts = Bodies(connection, dialect)
 
     def head(self) -> tuple[int, bytes]:
         """Return the newest record's number and hash; (0, GENESIS) for an empty ledger."""
         row = self._connection.execute(self._sql["head"]).fetchone()
         return (int(row[0]), bytes(row[1])) if row else (0, ledger.GENESIS)
+
+    def hash_at(self, no: int) -> bytes | None:
+        """Return the chain's hash at this record, None where there is no such record."""
+        row = self._connection.execute(self._sql["hash_at"], (no,)).fetchone()
+        return bytes(row[0]) if row else None
 
     def known(self, ids: Iterable[str]) -> set[str]:
         """Return which of these record ids the ledger holds."""
@@ -70,7 +75,7 @@ class Records:
             )  # fmt: skip
             contents.append((no, *packing.compress(content)))
             for digest, text in bodies.items():
-                self._keep(digest, text)
+                self.texts.keep(digest, text)
             numbered.append(record)
         self._connection.executemany(self._sql["add_record"], rows)
         self._connection.executemany(self._sql["add_content"], contents)
@@ -90,29 +95,6 @@ class Records:
         rows = self._connection.execute(self._sql["records_after"], {"no": no, "most": most})
         return [self._opened(row) for row in rows]
 
-    def body(self, digest: bytes) -> str | None:
-        """Return the large text with this SHA-256, None where it is not kept any more or cannot be read."""
-        row = self._connection.execute(self._sql["body"], (digest,)).fetchone()
-        try:
-            return packing.decompress(row[0], bytes(row[1])).decode("utf-8") if row else None
-        except ValueError:
-            return None
-
-    def bodies(self) -> Iterator[tuple[str, str]]:
-        """Yield, of every large text, the hash that it is kept under and the one that it has, as hex."""
-        for digest, codec, stored in self._connection.execute(self._sql["bodies"]):
-            try:
-                found = hashlib.sha256(packing.decompress(codec, bytes(stored))).hexdigest()
-            except ValueError as error:
-                found = f"unreadable: {error}"
-            yield bytes(digest).hex(), found
-
-    def _keep(self, digest: bytes, text: bytes) -> None:
-        if self._connection.execute(self._sql["has_body"], (digest,)).fetchone() == (1,):
-            self._connection.execute(self._sql["count_body"], (digest,))
-        else:
-            self._connection.execute(self._sql["add_body"], (digest, *packing.compress(text)))
-
     def _opened(self, row: tuple[object, ...]) -> Stored:
         no, hexed, source, stream, seq, kind, arrived_ms, nonce, leaf, digest, codec, stored = row
         content, body, damage = self._unpacked(None if stored is None else (int(codec), bytes(stored)))  # type: ignore[call-overload]
@@ -130,7 +112,7 @@ class Records:
         lost: list[str] = []
 
         def text_of(digest: bytes) -> str | None:
-            text = self.body(digest)
+            text = self.texts.text(digest)
             if text is None:
                 lost.append(digest.hex()[:16])
             return text
@@ -143,7 +125,7 @@ class Records:
         return content, value, f"has lost the text {', '.join(lost)}" if lost else ""
 
 
-def pages(records: Records, size: int = 1000) -> Iterator[list[Stored]]:
+def pages(records: Ledger, size: int = 1000) -> Iterator[list[Stored]]:
     """Yield the whole ledger, oldest first, in pages."""
     no = 0
     while page := records.after(no, size):

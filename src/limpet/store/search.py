@@ -16,12 +16,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def path_of(db: Path) -> Path:
     """Return where the index of a database lies."""
     return db.with_name(f"{db.stem}.search{db.suffix}")
+
+
+def words_of(connection: apsw.Connection) -> Iterator[tuple[str, int, int]]:
+    """Yield every (word, position, place in its text) that an index on this connection holds, in the order of words."""
+    sql = queries("search")
+    connection.execute(sql["words_schema"])
+    yield from connection.execute(sql["words"])
 
 
 @contextlib.contextmanager
@@ -75,6 +82,26 @@ class SearchIndex:
         """Return the positions whose text matches, newest first, in [since, until)."""
         given = {"expression": expression, "since": since, "until": until}
         return [row[0] for row in self._connection.execute(self._sql["matches"], given)]
+
+    def begin(self) -> None:
+        """Read from now on as of this moment, until `end`."""
+        self._connection.execute("BEGIN")
+        self._connection.execute("SELECT 1 FROM sqlite_schema").fetchall()
+
+    def end(self) -> None:
+        """See what others have written since."""
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    def words(self) -> Iterator[tuple[str, int, int]]:
+        """Yield every (word, position, place in its text), in the order of words."""
+        return words_of(self._connection)
+
+    def shred(self) -> None:
+        """Let go of every word that was taken out: they stay in the file until then. Raises apsw.Error."""
+        self._connection.pragma("secure_delete", True)
+        self._connection.execute(self._sql["optimize"])
+        opening.compact(self._connection)
 
     def check(self) -> None:
         """Raise apsw.CorruptError when the index contradicts itself."""

@@ -9,19 +9,23 @@ import apsw
 
 from limpet.errors import Unavailable
 from limpet.store import opening
+from limpet.store.custody import Custody
 from limpet.store.events import EventTable
-from limpet.store.finding import Finder
+from limpet.store.finding import Finder, Positions
 from limpet.store.names import Names
+from limpet.store.outbox import Outbox
 from limpet.store.records import Records
 from limpet.store.search import SearchIndex, path_of
 from limpet.store.sql import queries
 from limpet.store.state import State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 INDEX_BATCH = 1000
+TRIES = 1000
+"""How often two readings are begun anew because somebody committed in between."""
 
 
 class SqliteStore:
@@ -38,10 +42,14 @@ class SqliteStore:
         self._names = Names(self.connection)
         self._sql = queries("sqlite")
         self._index: SearchIndex | None = None
+        self._seen_version = -1
+        self.generation = 0
         self.records = Records(self.connection, self._names)
         self.events = EventTable(self.connection, self._names)
         self.state = State(self.connection, self._names)
         self.find = Finder(self.connection)
+        self.custody = Custody(self.connection, self._names)
+        self.outbox = Outbox(self.connection)
 
     def close(self) -> None:
         """Close both files."""
@@ -59,6 +67,7 @@ class SqliteStore:
         """Commit everything within, or nothing; raises Unavailable when the database will not have it."""
         try:
             self.connection.execute("BEGIN IMMEDIATE")
+            self._notice_others()
             try:
                 yield
                 self.connection.execute("COMMIT")
@@ -69,6 +78,17 @@ class SqliteStore:
                 raise
         except apsw.Error as error:
             raise opening.explained(error, self.path) from error
+
+    def _notice_others(self) -> None:
+        """Drop what is kept in memory where another connection has written: it may have taken names away.
+
+        `generation` counts how often that was: whoever keeps something of the store in memory compares it.
+        """
+        version = int(self.connection.pragma("data_version"))
+        if version != self._seen_version:
+            self._names.forget_cache()
+            self._seen_version = version
+            self.generation += 1
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -83,6 +103,32 @@ class SqliteStore:
         except apsw.Error as error:
             raise opening.explained(error, self.path) from error
 
+    @contextlib.contextmanager
+    def snapshot_of_both(self) -> Iterator[None]:
+        """Read the database and its index as of one moment; raises Unavailable where they cannot be read.
+
+        The index is written within a transaction of the database: where nothing was committed between the beginnings
+        of the two readings, all that the index may have too much is what the database has on its list of stale.
+        """
+        index = self.index
+        try:
+            for _ in range(TRIES):
+                before = self.connection.pragma("data_version")
+                index.begin()
+                self.connection.execute("BEGIN")
+                self.connection.execute("SELECT 1 FROM sqlite_schema").fetchall()
+                if self.connection.pragma("data_version") == before:
+                    break
+                self.connection.execute("COMMIT")
+                index.end()
+            yield
+        except apsw.Error as error:
+            raise opening.explained(error, self.path) from error
+        finally:
+            index.end()
+            if self.connection.in_transaction:
+                self.connection.execute("COMMIT")
+
     @property
     def index(self) -> SearchIndex:
         """The full-text index, opened when first asked for, and anew where it was replaced or deleted since."""
@@ -95,6 +141,13 @@ class SqliteStore:
             if self._index.is_new:
                 self.events.mark_all_stale()
         return self._index
+
+    def hits(self, wanted: Sequence[str] | None, unwanted: Sequence[str], since: int, until: int) -> Positions:
+        """Return the positions that full text leaves; see the port. Raises Unavailable."""
+        among = None
+        if wanted is not None:
+            among = self.matches(" AND ".join(wanted), since, until) if wanted else []
+        return Positions(among, self.matches(" OR ".join(unwanted), since, until) if unwanted else ())
 
     def matches(self, expression: str, since: int, until: int) -> list[int]:
         """Return the positions whose text matches, newest first, in [since, until); raises Unavailable."""
@@ -112,6 +165,18 @@ class SqliteStore:
         except apsw.Error as error:
             raise opening.explained(error, self.path) from error
         self.events.mark_all_stale()
+
+    def index_fault(self) -> str:
+        """Return why the full-text index cannot be read, "" where it can."""
+        path = path_of(self.path)
+        if not path.exists():
+            return f"there is no full-text index {path} (limpet rebuild makes it)"
+        try:
+            for _ in self.index.words():
+                break
+        except (Unavailable, apsw.Error) as error:
+            return f"the full-text index {path} cannot be read: {error} (limpet rebuild makes it anew)"
+        return ""
 
     @contextlib.contextmanager
     def _on_the_index(self) -> Iterator[None]:
@@ -135,6 +200,26 @@ class SqliteStore:
                 return len(stale)
         self.empty_index()
         return 1
+
+    def copy_to(self, path: Path) -> None:
+        """Write what is committed now into a new file, compact, while others go on writing. Raises Unavailable."""
+        try:
+            self.connection.execute(self._sql["copy_to"], (str(path),))
+        except apsw.Error as error:
+            raise opening.explained(error, path) from error
+
+    def shred(self) -> None:
+        """Let go, in both files, of every byte that was deleted. Raises Unavailable where a reader prevents it."""
+        try:
+            self.connection.pragma("secure_delete", True)
+            opening.compact(self.connection)
+            self.index.shred()
+        except apsw.Error as error:
+            raise opening.explained(error, self.path) from error
+
+    def stale_positions(self) -> set[int]:
+        """Return the positions that the index has not taken in yet."""
+        return {row[0] for row in self.connection.execute(self._sql["stale_positions"])}
 
     def stale(self) -> int:
         """Return how many positions the index has not taken in yet."""

@@ -12,12 +12,14 @@ from limpet.store.sql import queries
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    import apsw
-
     from limpet.model import Fact, Json
     from limpet.store.names import Names
+    from limpet.store.port import Connection
 
 SLACK_MS = 600_000
+
+RECENT = 5_000
+"""So many of the newest records are looked at for the plugin's last word."""
 
 
 class Stream(NamedTuple):
@@ -60,11 +62,11 @@ class Watch(NamedTuple):
 class State:
     """The cursor, tally, stream, watch and meta tables of one database."""
 
-    def __init__(self, connection: apsw.Connection, names: Names) -> None:
+    def __init__(self, connection: Connection, names: Names, dialect: str = "sqlite") -> None:
         """Use this connection; writes happen inside the caller's transaction."""
         self._connection = connection
         self._names = names
-        self._sql = queries("sqlite")
+        self._sql = queries(dialect)
 
     def cursor(self, source: str) -> dict[str, Json]:
         """Return how far a source was read."""
@@ -160,6 +162,11 @@ class State:
     def watches(self) -> list[Watch]:
         """Return how each source stands."""
         return [Watch(*row) for row in self._connection.execute(self._sql["watches"])]
+
+    def last_beat(self) -> tuple[int, int] | None:
+        """Return the plugin's last word that it lives, a record's number, and since when it does; None: long ago."""
+        row: tuple[int, int] | None = self._connection.execute(self._sql["last_beat"], {"among": RECENT}).fetchone()
+        return row
 
     def meta(self, name: str) -> str | None:
         """Return a named value, None where there is none."""

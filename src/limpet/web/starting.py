@@ -56,7 +56,7 @@ class Page:
         if self._process is not None and self._process.poll() is None:
             return
         command = [sys.executable, "-m", "limpet.web"]
-        if self._settings.origins["db"].kind == "flag":
+        if self._settings.origins["db"].kind == "flag" and not self._settings.fleet:
             command += ["--db", str(self._settings.db)]
         self._process = subprocess.Popen(
             command,

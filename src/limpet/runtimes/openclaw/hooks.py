@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from limpet import text
-from limpet.model import UNWRITTEN
+from limpet.model import OWN, UNWRITTEN
 from limpet.runtimes.messages import call_fact, facts_of_message, incoming, summary_of_call
 from limpet.runtimes.outcome import outcome_of, status_word, words_of
 from limpet.runtimes.saying import duration, gateway_turn, keyed, mapping, name
@@ -220,6 +220,7 @@ def cron_changed(saying: Saying) -> Sequence[Fact]:
                 label=_cron_label(title) or "cron",
                 agent=agent,
                 summary=f"cron job {title} {action}",
+                details=_promised(event, job),
             )
         ]
     ran = name(event.get("runAtMs")) or name(mapping(job.get("state")).get("lastRunAtMs"))
@@ -360,7 +361,15 @@ def _subagent(saying: Saying, phase: str, **fields: Any) -> Fact:
 
 def _cron_label(title: str) -> str:
     """Return the noise label of a job that Limpet itself has made: its nightly run is nothing that happened."""
-    return "own" if title.startswith("limpet-") else ""
+    return OWN if title.startswith("limpet-") else ""
+
+
+def _promised(event: Mapping[str, Any], job: Mapping[str, Any]) -> Json:
+    """Return which job it is, and when it is due where it is to run once: a reminder that somebody was promised."""
+    due = event.get("nextRunAtMs", mapping(job.get("state")).get("nextRunAtMs"))
+    once = mapping(job.get("schedule")).get("kind") == "at" and isinstance(due, int)
+    kept = {"job": name(event.get("jobId")), "action": name(event.get("action")), "due_ms": due if once else None}
+    return {key: value for key, value in kept.items() if value}
 
 
 def _cron_status(event: Mapping[str, Any]) -> str:

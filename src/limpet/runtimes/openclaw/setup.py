@@ -17,13 +17,16 @@ from limpet.runtimes.openclaw.plan import Change, Plan, apply, content
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Plan", "apply", "is_installed", "plan_removal", "plan_setup", "plugin_folder"]
+__all__ = ["Plan", "apply", "fault", "is_installed", "plan_removal", "plan_setup", "plugin_folder"]
 
 ID = "limpet"
 BACKUP = ".limpet-backup"
 PATHS = ("plugins", "load", "paths")
 ALLOW = ("plugins", "allow")
 ENTRY = ("plugins", "entries", ID)
+OFFERS = frozenset({"*", "group:plugins", ID, "memory_ask"})
+"""What in OpenClaw's `tools.allow` lets agents have tools of the plugin."""
+
 SIGNS = ("openclaw.json", "agents", "state", "workspace", "credentials")
 """What an OpenClaw state folder has at least one of."""
 
@@ -59,6 +62,26 @@ def is_installed(state: Path) -> bool:
     return entry.get("enabled") is True and any(map(_is_ours, paths))
 
 
+def fault(state: Path) -> str:
+    """Return why OpenClaw does not load a plugin that was once set up; "" where it does, or none was.
+
+    That one was set up, its entry says, or the copy that `plan_setup` keeps: `plan_removal` takes both away.
+    """
+    path = state / "openclaw.json"
+    try:
+        now = Configuration(path)
+        entry, plugins, paths = now.effective(ENTRY), now.effective(("plugins",)), now.effective(PATHS)
+    except BadInput as error:
+        return error.message.removesuffix(".") if _backup(path).exists() else ""
+    if not isinstance(entry, dict):
+        return f"its entry is gone from {path}" if _backup(path).exists() else ""
+    if entry.get("enabled") is not True:
+        return "plugins.entries.limpet.enabled is not true"
+    if not isinstance(paths, list) or not any(map(_is_ours, paths)):
+        return "plugins.load.paths does not name its folder"
+    return _refusal(plugins) or _unlisted(plugins)
+
+
 def plan_setup(state: Path, plugin_dir: Path, command: Sequence[str] | None, home: Path | None = None) -> Plan:
     """Return what makes OpenClaw load the plugin.
 
@@ -81,7 +104,8 @@ def plan_setup(state: Path, plugin_dir: Path, command: Sequence[str] | None, hom
         return Plan((f"{now.path} is set up for Limpet already: nothing is to be done.",))
     backups = _backups(now, edited)
     changes = [Change(path, _bytes(now.texts[path]), _bytes(after.texts[path])) for path in edited]
-    return Plan((*_setup_sentences(edited, wanted), *_kept(backups)), (*backups, *changes))
+    offered = _offered(now.effective(("tools", "allow")))
+    return Plan((*_setup_sentences(edited, wanted), offered, *_kept(backups)), (*backups, *changes))
 
 
 def plan_removal(state: Path) -> Plan:
@@ -165,11 +189,18 @@ def _setup_sentences(edited: Sequence[Path], wanted: Wanted) -> list[str]:
     said = [
         f"Change {files}:",
         f"  load the plugin from {wanted.plugin} (plugins.load.paths),",
-        "  switch it on and let it see how runs end (plugins.entries.limpet).",
+        "  switch it on, let it see how runs end and brief the agent (plugins.entries.limpet).",
     ]
     if wanted.command:
         said.append(f"  It keeps the sidecar running: {' '.join(wanted.command)}")
     return said
+
+
+def _offered(allowed: Any) -> str:
+    """Return what agents get, or what the user would have to add to OpenClaw's list of tools, which is left alone."""
+    if isinstance(allowed, list) and allowed and not OFFERS.intersection(map(str, allowed)):
+        return "  Its tools for agents (memory_ask ...) are not in tools.allow: add limpet there, if agents may ask."
+    return "  It offers the agents tools that ask the memory: memory_ask, memory_recent, memory_session, memory_show."
 
 
 def _kept(backups: Sequence[Change]) -> list[str]:
@@ -184,6 +215,11 @@ def _refusal(plugins: Any) -> str:
         return "plugins.enabled is false"
     denied = plugins.get("deny")
     return "plugins.deny names limpet" if isinstance(denied, list) and ID in denied else ""
+
+
+def _unlisted(plugins: Any) -> str:
+    allowed = plugins.get("allow") if isinstance(plugins, dict) else None
+    return "plugins.allow does not name limpet" if isinstance(allowed, list) and allowed and ID not in allowed else ""
 
 
 def _is_ours(path: Any) -> bool:

@@ -12,3 +12,11 @@ SELECT rowid FROM text WHERE text MATCH :expression AND rowid >= :since AND rowi
 INSERT INTO text (text) VALUES ('integrity-check')
 -- name: clear_text
 INSERT INTO text (text) VALUES ('delete-all')
+-- name: words_schema
+CREATE VIRTUAL TABLE IF NOT EXISTS temp.word USING fts5vocab (main, text, instance)
+-- name: words
+SELECT term, doc, offset FROM temp.word
+-- name: count_docs
+SELECT rowid FROM text
+-- name: optimize
+INSERT INTO text (text) VALUES ('optimize')

@@ -17,8 +17,8 @@ SELECT codec, bytes FROM body WHERE hash = ?
 -- name: records
 SELECT r.no, hex(r.id), source.value, stream.value, r.seq, kind.value, r.arrived_ms, r.nonce, r.leaf, r.hash, c.codec, c.bytes
 FROM record r
-JOIN name source ON source.id = r.source JOIN name stream ON stream.id = r.stream JOIN name kind ON kind.id = r.kind
-LEFT JOIN content c ON c.no = r.no
+LEFT JOIN name source ON source.id = r.source LEFT JOIN name stream ON stream.id = r.stream
+LEFT JOIN name kind ON kind.id = r.kind LEFT JOIN content c ON c.no = r.no
 WHERE r.no IN (SELECT value FROM json_each(:nos)) ORDER BY r.no
 -- name: records_after
 SELECT r.no, hex(r.id), source.value, stream.value, r.seq, kind.value, r.arrived_ms, r.nonce, r.leaf, r.hash, c.codec, c.bytes
@@ -31,9 +31,9 @@ SELECT id FROM name WHERE value = ?
 -- name: add_name
 INSERT INTO name (value) VALUES (?)
 -- name: names_of_kind.tool
-WITH RECURSIVE found (id) AS (SELECT min(tool) FROM event WHERE tool IS NOT NULL
-  UNION ALL SELECT (SELECT min(tool) FROM event WHERE tool > found.id) FROM found WHERE found.id IS NOT NULL)
-SELECT value FROM found JOIN name ON name.id = found.id
+WITH RECURSIVE used (id) AS (SELECT min(tool) FROM event WHERE tool IS NOT NULL UNION ALL
+  SELECT (SELECT min(tool) FROM event WHERE tool > used.id) FROM used WHERE used.id IS NOT NULL)
+SELECT value FROM used JOIN name ON name.id = used.id
 -- name: names_of_kind.agent
 SELECT DISTINCT value FROM event JOIN name ON name.id = event.agent
 -- name: events_with_keys
@@ -121,6 +121,29 @@ INSERT INTO watch (source, since_ms, good_ms, failed_ms, why) VALUES (:source, :
 ON CONFLICT (source) DO UPDATE SET failed_ms = coalesce(failed_ms, excluded.failed_ms), why = excluded.why
 -- name: watches
 SELECT source, since_ms, good_ms, failed_ms, why FROM watch ORDER BY source
+-- name: last_of_source
+SELECT arrived_ms FROM record WHERE no > (SELECT max(no) FROM record) - :among
+  AND source = (SELECT id FROM name WHERE value = :source) ORDER BY no DESC LIMIT 1
+-- name: last_beat
+SELECT r.no, s.first_ms FROM record r JOIN stream s ON s.id = r.stream
+WHERE r.no > (SELECT max(no) FROM record) - :among
+  AND r.kind IN (SELECT id FROM name WHERE value IN ('limpet_start', 'limpet_beat')) ORDER BY r.no DESC LIMIT 1
+-- name: unseen_by
+WITH recent AS (
+  SELECT e.pos, e.arrived_ms, e.agent, instr(',' || s.value || ',', ',' || :witness || ',') > 0 AS seen
+  FROM event e JOIN name s ON s.id = e.sources
+  WHERE e.pos >= :since << 20 AND e.type IN (SELECT id FROM name WHERE value IN ('tool_call', 'message'))
+    AND instr(s.value, 'openclaw.') AND NOT coalesce(e.label IN (SELECT id FROM name WHERE value IN ('own', 'internal')), 0)
+  ORDER BY e.pos DESC LIMIT :among)
+SELECT count(*), min(pos) >> 20 FROM recent r
+WHERE NOT seen AND arrived_ms <= :until AND pos > (SELECT max(pos) FROM recent b WHERE b.seen AND b.agent IS r.agent) + (2000 << 20)
+-- name: seen_by_both
+SELECT count(*) FROM (SELECT 1 FROM event e JOIN name s ON s.id = e.sources WHERE e.pos BETWEEN :since << 20 AND :until << 20
+  AND instr(s.value, :one) AND instr(s.value, :other) LIMIT 1)
+-- name: last_calls
+SELECT status.value, e.pos >> 20 FROM event e NOT INDEXED JOIN name status ON status.id = e.status
+WHERE e.type = (SELECT id FROM name WHERE value = 'tool_call') AND e.pos >= :since << 20 AND status.value <> 'started'
+ORDER BY e.pos DESC LIMIT :among
 -- name: meta
 SELECT value FROM meta WHERE name = ?
 -- name: put_meta
@@ -134,8 +157,10 @@ SELECT id, at_ms, arrived_ms, event_type, status, agent, session_id, session_key
 SELECT count(*) FROM event e
 -- name: matching
 SELECT e.pos FROM event e
+-- name: walking
+SELECT e.pos FROM event e NOT INDEXED
 -- name: outline
-SELECT e.pos, e.id, e.type, e.status, e.run, e.session_key, e.duration_ms FROM event e
+SELECT e.pos, e.id, e.type, e.status, e.run, e.session_key, e.duration_ms, e.pos >> 20 FROM event e
 -- name: values_of_names
 SELECT id, value FROM name WHERE id IN (SELECT value FROM json_each(:ids))
 -- name: news
@@ -146,9 +171,9 @@ ORDER BY e.pos DESC LIMIT :most
 -- name: of_positions
  WHERE pos IN (SELECT value FROM json_each(:positions))
 -- name: where.since
-e.pos >= :since << 20
+likelihood(e.pos >= :since << 20, 0.01)
 -- name: where.until
-e.pos < :until << 20
+likelihood(e.pos < :until << 20, 0.01)
 -- name: where.type
 e.type IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:type)))
 -- name: where.status
@@ -175,6 +200,10 @@ EXISTS (SELECT 1 FROM name JOIN json_each(:source) wanted ON instr(',' || name.v
   WHERE name.id = e.sources)
 -- name: where.is_error
 (e.status IN (SELECT id FROM name WHERE value IN ('failed', 'timed_out')) OR e.type = (SELECT id FROM name WHERE value = 'error'))
+-- name: where.is_deed
+(coalesce(e.type, 0) NOT IN (SELECT id FROM name WHERE value IN ('gap', 'gateway', 'reset', 'session'))
+  AND NOT (coalesce(e.type = (SELECT id FROM name WHERE value = 'message'), 0)
+    AND coalesce(e.actor = (SELECT id FROM name WHERE value = 'user'), 0)))
 -- name: where.positions
 e.pos IN (SELECT value FROM json_each(:positions))
 -- name: where.outside
@@ -214,12 +243,30 @@ e.actor
  ORDER BY e.duration_ms IS NULL, e.duration_ms ASC, e.pos DESC
 -- name: page
  LIMIT :limit OFFSET :offset
--- name: counts
-SELECT :by_column, count(*) FROM event e
--- name: column.call
-e.call
+-- name: counts.type
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.type
+-- name: counts.status
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.status
+-- name: counts.tool
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.tool
+-- name: counts.agent
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.agent
+-- name: counts.session
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.session
+-- name: counts.run
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.run
+-- name: counts.trust
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.trust
+-- name: counts.source
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.sources
+-- name: counts.label
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.label
+-- name: counts.actor
+SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.actor
+-- name: counts.call
+SELECT e.call, count(*) FROM event e
 -- name: grouped
- GROUP BY 1
+ GROUP BY 1 ORDER BY 2 DESC, 1
 -- name: counts.hour_ms
 SELECT (e.pos >> 20) / 900000 * 900000, count(*) FROM event e
 -- name: touched
@@ -262,6 +309,133 @@ SELECT rowid, id, timestamp, session_id, event_type, summary, details, tags FROM
 -- name: drop_script_table
 DROP TABLE script_events
 -- name: bodies
-SELECT hash, codec, bytes FROM body
--- name: held_places
-SELECT value FROM json_each(:places) WHERE value NOT IN (SELECT place FROM sighting) AND value NOT IN (SELECT id FROM event)
+SELECT hash, refs, codec, bytes FROM body
+-- name: forget_record
+UPDATE record SET nonce = NULL, leaf = ? WHERE no = ?
+-- name: clean_record
+UPDATE record SET source = ?, stream = ?, kind = ?, nonce = ?, leaf = ? WHERE no = ?
+-- name: drop_content
+DELETE FROM content WHERE no = ?
+-- name: release_body
+UPDATE body SET refs = refs - 1 WHERE hash = ?
+-- name: drop_body
+DELETE FROM body WHERE hash = ? AND refs <= 0
+-- name: drop_audit
+DELETE FROM audit WHERE place = ?
+-- name: cut_records
+DELETE FROM record WHERE no <= ?
+-- name: first_kept
+SELECT c.no FROM content c JOIN record r ON r.no = c.no LEFT JOIN name k ON k.id = r.kind
+WHERE NOT (k.value IN (SELECT value FROM json_each(:kinds)) AND r.arrived_ms < :before) ORDER BY c.no LIMIT 1
+-- name: kept_through
+SELECT no FROM content WHERE no <= ?
+-- name: records_of_kind
+SELECT no FROM record WHERE kind = (SELECT id FROM name WHERE value = ?)
+-- name: sweep_names
+DELETE FROM name WHERE id NOT IN (
+  SELECT source FROM record UNION SELECT stream FROM record UNION SELECT kind FROM record
+  UNION SELECT id FROM stream UNION SELECT source FROM stream
+  UNION SELECT type FROM event UNION SELECT coalesce(status, 0) FROM event UNION SELECT coalesce(agent, 0) FROM event
+  UNION SELECT coalesce(session, 0) FROM event UNION SELECT coalesce(session_key, 0) FROM event
+  UNION SELECT coalesce(run, 0) FROM event UNION SELECT coalesce(tool, 0) FROM event UNION SELECT coalesce(actor, 0) FROM event
+  UNION SELECT coalesce(trust, 0) FROM event UNION SELECT coalesce(label, 0) FROM event UNION SELECT sources FROM event
+  UNION SELECT coalesce(run, 0) FROM audit UNION SELECT coalesce(session, 0) FROM audit UNION SELECT coalesce(tool, 0) FROM audit)
+-- name: put_tombstone
+INSERT OR IGNORE INTO tombstone (key, from_ms, until_ms) VALUES (?, ?, ?)
+-- name: count_tombstones
+SELECT count(*) FROM tombstone
+-- name: clear_tombstones
+DELETE FROM tombstone
+-- name: tombstones_of_keys
+SELECT key, from_ms, until_ms FROM tombstone WHERE key IN (SELECT value FROM json_each(:keys))
+-- name: put_seal
+INSERT OR REPLACE INTO seal (no, hash, at_ms, what, place) VALUES (?, ?, ?, ?, ?)
+-- name: seals
+SELECT no, hash, at_ms, what, place FROM seal ORDER BY no
+-- name: stale_positions
+SELECT pos FROM stale
+-- name: told_events
+SELECT e.id, e.pos >> 20, e.arrived_ms, type.value, status.value, agent.value, session.value, session_key.value, run.value,
+  e.call, tool.value, actor.value, trust.value, label.value, e.duration_ms, e.summary, e.error, e.flags, sources.value, e.details,
+  e.tags, e.open
+FROM event e
+LEFT JOIN name type ON type.id = e.type LEFT JOIN name status ON status.id = e.status LEFT JOIN name agent ON agent.id = e.agent
+LEFT JOIN name session ON session.id = e.session LEFT JOIN name session_key ON session_key.id = e.session_key
+LEFT JOIN name run ON run.id = e.run LEFT JOIN name tool ON tool.id = e.tool LEFT JOIN name actor ON actor.id = e.actor
+LEFT JOIN name trust ON trust.id = e.trust LEFT JOIN name label ON label.id = e.label LEFT JOIN name sources ON sources.id = e.sources
+ORDER BY e.id
+-- name: told_sightings
+SELECT place, event FROM sighting ORDER BY place
+-- name: told_keys
+SELECT key, event FROM event_key ORDER BY key, event
+-- name: told_audit
+SELECT a.place, a.at_ms, a.action, run.value, session.value, tool.value, a.call, a.status FROM audit a
+LEFT JOIN name run ON run.id = a.run LEFT JOIN name session ON session.id = a.session LEFT JOIN name tool ON tool.id = a.tool
+ORDER BY a.place
+-- name: audit_bounds
+SELECT min(at_ms), max(at_ms) FROM audit
+-- name: hash_at
+SELECT hash FROM record WHERE no = ?
+-- name: events_of_record
+SELECT event FROM sighting WHERE place BETWEEN :first AND :last UNION SELECT id FROM event WHERE id BETWEEN :first AND :last
+-- name: drop_sightings
+DELETE FROM sighting WHERE place BETWEEN ? AND ?
+-- name: forgotten_ids
+SELECT id FROM record WHERE id IN (SELECT unhex(value) FROM json_each(:ids)) AND no NOT IN (SELECT no FROM content)
+-- name: audit_of_calls
+SELECT place FROM audit WHERE call IN (SELECT value FROM json_each(:calls)) AND at_ms BETWEEN :since AND :until
+-- name: audit_of_runs
+SELECT place FROM audit WHERE run IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:runs)))
+  AND action LIKE 'agent.run%'
+-- name: copy_to
+VACUUM INTO ?
+-- name: fleet
+SELECT id, machine, sent, head FROM fleet
+-- name: leave_fleet
+DELETE FROM fleet
+-- name: join_fleet
+INSERT INTO fleet (id, machine, sent, head) VALUES (?, ?, ?, 0)
+-- name: mark_nothing
+DELETE FROM outbox WHERE kind <> 'body'
+-- name: mark_bodies
+INSERT OR REPLACE INTO outbox (kind, key) SELECT kind, key FROM outbox WHERE kind = 'body'
+-- name: mark_events
+INSERT INTO outbox (kind, key) SELECT 'event', id FROM event ORDER BY pos
+-- name: mark_streams
+INSERT INTO outbox (kind, key) SELECT 'stream', id FROM stream
+-- name: mark_contents
+INSERT INTO outbox (kind, key)
+SELECT 'content', r.no FROM record r LEFT JOIN content c ON c.no = r.no WHERE c.no IS NULL OR r.leaf IS NOT NULL ORDER BY r.no
+-- name: outbox
+SELECT no, kind, key FROM outbox WHERE no > ? ORDER BY no LIMIT ?
+-- name: outbox_done
+DELETE FROM outbox WHERE no <= ?
+-- name: outbox_from
+INSERT INTO outbox (no, kind, key) SELECT ?, 'event', 0 WHERE ? > (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'outbox')
+-- name: fleet_has
+UPDATE fleet SET sent = ?, head = ?
+-- name: last_change
+SELECT max(seq) FROM sqlite_sequence WHERE name = 'outbox'
+-- name: count_outbox
+SELECT count(*) FROM outbox
+-- name: first_record
+SELECT min(no) FROM record
+-- name: told_events_by_id
+SELECT v.id, v.pos, v.arrived_ms, v.event_type, v.status, agent.value, v.session_id, v.session_key, v.run, v.call, v.tool, v.actor,
+  trust.value, v.label, v.duration_ms, v.summary, v.error, v.flags, v.sources, v.details, v.tags
+FROM events v JOIN event e ON e.pos = v.pos LEFT JOIN name agent ON agent.id = e.agent LEFT JOIN name trust ON trust.id = e.trust
+WHERE e.id IN (SELECT value FROM json_each(:ids))
+-- name: streams_by_id
+SELECT stream.value, source.value, s.records, s.low, s.high, s.first_ms, s.last_ms, s.ended
+FROM stream s JOIN name stream ON stream.id = s.id JOIN name source ON source.id = s.source WHERE s.id IN (SELECT value FROM json_each(:ids))
+-- name: rename_stream
+UPDATE OR REPLACE stream SET id = ? WHERE id = ?
+-- name: older_records
+WITH kept AS (
+  SELECT id FROM event WHERE (pos >> 20) + coalesce(duration_ms, 0) >= :before UNION SELECT value FROM json_each(:kept)),
+held AS (SELECT id >> 12 AS no FROM kept UNION SELECT place >> 12 FROM sighting WHERE event IN (SELECT id FROM kept)),
+told AS (SELECT id >> 12 AS no FROM event UNION SELECT place >> 12 FROM sighting)
+SELECT c.no FROM content c JOIN record r ON r.no = c.no LEFT JOIN name k ON k.id = r.kind
+WHERE c.no NOT IN (SELECT no FROM held) AND (r.arrived_ms < :before OR c.no IN (SELECT no FROM told))
+  AND k.value NOT IN (SELECT value FROM json_each(:kinds))
+ORDER BY c.no

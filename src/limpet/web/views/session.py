@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
+from limpet.deeds.deed import aim_of, deed_of
 from limpet.memory import parse_id
-from limpet.note.deeds import aim_of, deed_of
 from limpet.web import charts
 from limpet.web.charts import Bar
 from limpet.web.clocks import took
@@ -129,7 +129,7 @@ def _end(event: Event) -> int:
 
 
 def _mended(events: Iterable[Event]) -> dict[int, int]:
-    """Return of each failure the later success of the same kind (`note.deeds` says what is of one kind)."""
+    """Return of each failure the later success of the same kind (`deeds.deed` says what is of one kind)."""
     waiting: dict[tuple[str, str], list[int]] = {}
     found: dict[int, int] = {}
     for event in events:

@@ -1,0 +1,203 @@
+"""What is broken now on the way from hook to memory, found by holding the witnesses against each other. Reads only.
+
+Each break has a word for programs, a sentence for people, what to do about it, and since when it blinds, where that is
+known. Not for what lies in the past (coverage.py) and not for telling anybody (alarm.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from limpet.store.port import Store
+    from limpet.store.state import Counted, Stream, Watch
+
+HOOKS = "openclaw.hooks"
+TRANSCRIPTS = "openclaw.transcripts"
+BEAT_MS = 60_000
+"""The plugin says that it lives this often."""
+
+SILENT_MS = 2 * BEAT_MS
+"""Nothing from the plugin for so long: it has missed a beat."""
+
+RELOAD_MS = 10_000
+"""A plugin that is reloaded is back sooner than this."""
+
+BEHIND_MS = 60_000
+"""Events that wait longer than this are a fault."""
+
+WEEK_MS = 7 * 86_400_000
+DAY_MS = 86_400_000
+SETTLE_MS = 15_000
+"""A transcript may be read before the hook's line that tells of the same."""
+
+GRACE_MS = 5_000
+"""The audit ledger may be read a moment before the hook that tells of the same action."""
+
+UNSEEN = 2
+"""So many events that only transcripts tell of are no accident: a turn has at least two messages."""
+
+ENDLESS = 3
+"""So many calls in a row of which nothing tells the result."""
+
+TESTED = "2026.9.6"
+"""The OpenClaw that this Limpet is tested with."""
+
+RESTART = "openclaw gateway restart"
+SETUP = "limpet setup openclaw"
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What the caller knows of this moment.
+
+    `recording` that a recorder holds the lock; `plugin` that OpenClaw's configuration names the plugin; `disabled` why
+    it does not load it although it was set up; `alive` that a producer's process lives, `living` which producers';
+    `pending` bytes wait in the spool, the oldest since `pending_ms`; `spool_fault` says why the plugin could write
+    nothing now; `complaint` why the sidecar cannot record, `stuck` that it does nothing any more. Of a fleet's
+    machine, `told_ms` is when it last told of itself, `machine` its name, and `complaint` what it said is broken; where
+    an answer is about several machines, `each` holds what is known of each, with its store.
+    """
+
+    now_ms: int
+    recording: bool = False
+    plugin: bool = False
+    alive: bool = False
+    pending: int = 0
+    pending_ms: int | None = None
+    spool_fault: str = ""
+    disabled: str = ""
+    living: frozenset[str] = frozenset()
+    complaint: str = ""
+    stuck: str = ""
+    told_ms: int | None = None
+    machine: str = ""
+    each: tuple[tuple[Store, Watched], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """One thing that is broken: `code` for programs, a sentence, what to do, and since when it blinds (or None)."""
+
+    code: str
+    sentence: str
+    remedy: str
+    since_ms: int | None = None
+
+
+def found(store: Store, watched: Watched) -> Sequence[Break]:
+    """Return what is broken now, in the order of an event's way: the first is where to begin."""
+    hooks = [s for s in store.state.streams() if s.source == HOOKS]
+    return [
+        *_of_the_plugin(store, hooks, watched),
+        *_of_the_spool(hooks, watched),
+        *_of_the_sources(store.state.watches()),
+        *_of_the_results(store, watched),
+    ]
+
+
+def unproven(store: Store, watched: Watched) -> str:
+    """Return what is to be said after OpenClaw was upgraded, until both witnesses told of the same event; else ""."""
+    version, since_ms = _version(store)
+    if version in ("", TESTED) or store.find.seen_by_both(HOOKS, TRANSCRIPTS, since_ms, watched.now_ms):
+        return ""
+    return (
+        f"OpenClaw {version} runs, this Limpet was tested with {TESTED}, and its hooks and transcripts "
+        "did not yet tell of the same event: limpet doctor says what is read."
+    )
+
+
+def _version(store: Store) -> tuple[str, int]:
+    """Return OpenClaw's version as the plugin said it last, "" where unknown, and since when that one runs."""
+    beat = store.state.last_beat()
+    said = store.records.fetch([beat[0]]) if beat else []
+    event = said[0].body.get("event") if said else None
+    version = event.get("openclaw") if isinstance(event, dict) else None
+    return (version, beat[1]) if beat and isinstance(version, str) else ("", 0)
+
+
+def miscounted(store: Store, now_ms: int) -> Iterator[Break]:
+    """Yield that OpenClaw's own audit ledger counted more than the memory holds."""
+    told = counted(store, now_ms)
+    parts = [
+        f"{missing:,} of {total:,} {what}"
+        for missing, total, what in (
+            (told.missing_actions, told.actions, "tool actions"),
+            (told.missing_runs, told.runs, "runs"),
+        )
+        if missing
+    ]
+    if parts:
+        sentence = f"OpenClaw counted {' and '.join(parts)} that are not in the memory."
+        yield Break("count", sentence, "limpet doctor  says which source cannot be read.")
+
+
+def counted(store: Store, now_ms: int) -> Counted:
+    """Return what OpenClaw's own audit ledger counted in the last week, and how much of it no event tells of."""
+    return store.state.counted(now_ms - WEEK_MS, now_ms - GRACE_MS)
+
+
+def _of_the_plugin(store: Store, hooks: Sequence[Stream], watched: Watched) -> Iterator[Break]:
+    last_ms = hooks[-1].last_ms if hooks else None
+    if watched.disabled:
+        sentence = f"OpenClaw does not load Limpet's plugin: {watched.disabled}."
+        yield Break("disabled", sentence, SETUP, last_ms)
+    if watched.spool_fault:
+        sentence = (
+            f"The plugin cannot write into its spool: {watched.spool_fault}. What happens now is not recorded by it."
+        )
+        yield Break("spool", sentence, "Make room, or mend the folder's permissions.", last_ms)
+    if watched.disabled or not (watched.alive or watched.plugin):
+        return
+    mine = [s for s in hooks if s.name in watched.living]
+    if mine and all(s.ended and watched.now_ms - s.last_ms > RELOAD_MS for s in mine):
+        sentence = "The gateway runs on, but Limpet's plugin in it was stopped."
+        yield Break("stopped", sentence, RESTART, max(s.last_ms for s in mine))
+        return
+    if watched.alive and hooks and _is_silent(store, hooks[-1], watched.now_ms):
+        yield Break("silent", "The gateway runs, but its plugin has gone silent.", RESTART, last_ms)
+        return
+    unseen, since_ms = store.find.unseen_by(HOOKS, watched.now_ms - WEEK_MS, watched.now_ms - SETTLE_MS)
+    if unseen >= UNSEEN:
+        sentence = f"The hooks have stopped while transcripts go on: {unseen:,} events were seen there only."
+        yield Break("hooks", sentence, RESTART, since_ms)
+
+
+def _is_silent(store: Store, stream: Stream, now_ms: int) -> bool:
+    """Whether neither the time that it wrote nor the time that this arrived is of now; clocks may jump both ways."""
+    arrived_ms = store.find.last_of(HOOKS)
+    at = (stream.last_ms, stream.last_ms if arrived_ms is None else arrived_ms)
+    return all(abs(now_ms - one) > SILENT_MS for one in at)
+
+
+def _of_the_spool(hooks: Sequence[Stream], watched: Watched) -> Iterator[Break]:
+    behind = watched.pending_ms is not None and abs(watched.now_ms - watched.pending_ms) > BEHIND_MS
+    if watched.stuck:
+        yield Break("stuck", watched.stuck, "End that process; the plugin, or limpet run, starts another.")
+    elif watched.complaint:
+        yield Break("recorder", f"The sidecar cannot record: {watched.complaint}", "limpet doctor")
+    elif not watched.recording and behind:
+        sentence = f"Nobody takes in what the plugin writes: {watched.pending:,} bytes wait in the spool."
+        yield Break("undrained", sentence, "limpet run")
+    elif not watched.recording and watched.alive:
+        sentence = "The gateway runs and its plugin writes, but the sidecar is not running."
+        yield Break("sidecar", sentence, "limpet run" if hooks else SETUP)
+
+
+def _of_the_sources(watches: Sequence[Watch]) -> Iterator[Break]:
+    for watch in watches:
+        if watch.why:
+            since_ms = watch.good_ms or watch.failed_ms
+            yield Break(f"source {watch.source}", watch.why, "limpet doctor", since_ms)
+
+
+def _of_the_results(store: Store, watched: Watched) -> Iterator[Break]:
+    """Yield that the newest calls have no result though their runs ended: something does not tell of ends any more."""
+    ends = store.find.last_calls(watched.now_ms - DAY_MS)
+    without = next((n for n, (status, _) in enumerate(ends) if status != "unknown"), len(ends))
+    if without >= ENDLESS:
+        sentence = f"The last {without:,} tool calls have no result, though their runs have ended."
+        yield Break("results", sentence, RESTART, ends[without - 1][1])

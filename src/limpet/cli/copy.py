@@ -1,0 +1,52 @@
+"""The commands that copy a memory and put a copy back: backup, restore."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from limpet import settings
+from limpet.cli import output
+from limpet.cli.forget import finish_what_was_begun
+from limpet.memory import Memory
+from limpet.upkeep import copies
+
+if TYPE_CHECKING:
+    import argparse
+
+    from limpet.upkeep.copies import Copied
+
+
+def backup(args: argparse.Namespace) -> int:
+    """Copy the memory."""
+    progress = output.Progress("records of the copy verified")
+    with Memory.open(args.db) as memory:
+        finish_what_was_begun(memory)
+        done = copies.backup(memory, Path(args.path), lambda no: progress(f"{no:,}"), replace=args.replace)
+        progress.end()
+    _report(done, "copied to", machine=args.json)
+    return 0
+
+
+def restore(args: argparse.Namespace) -> int:
+    """Put a copy back."""
+    progress = output.Progress("records of the copy verified")
+    chosen = settings.load(db=args.db)
+    path = Path(args.path).expanduser().absolute()
+    done = copies.restore(chosen, path, lambda no: progress(f"{no:,}"), replace=args.replace)
+    progress.end()
+    if done.aside is not None and not args.json:
+        output.say(f"What was there lies at {done.aside}. Delete it when you need it no longer.")
+    _report(done, "put back at", machine=args.json)
+    return 0
+
+
+def _report(done: Copied, verb: str, *, machine: bool) -> None:
+    if machine:
+        aside = str(done.aside) if done.aside else None
+        output.as_json(
+            {"path": str(done.path), "records": done.records, "events": done.events, "head": done.head, "aside": aside}
+        )
+        return
+    records, events = output.counted(done.records, "record"), output.counted(done.events, "event")
+    output.data(f"{records} and {events} {verb} {done.path}, and verified; seal {done.head}")

@@ -1,0 +1,98 @@
+"""The watch: looks each minute at what is broken, and has somebody told. Not for recording, nor for finding it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from limpet import alarm, clock, messenger
+from limpet.errors import LimpetError, Unavailable
+from limpet.memory import Memory
+from limpet.runtimes.openclaw import route
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Mapping, Sequence
+
+    from limpet.settings import Settings
+
+LOOK_S = 60.0
+LOOKS = 5
+"""So many looks, at least, before somebody is told."""
+
+MOST_PAUSES = 30
+"""Where no way takes an alarm it is tried again, at last after so many looks."""
+
+
+class Watch:
+    """One watch beside a recorder, or alone."""
+
+    def __init__(self, settings: Settings, say: Callable[[str], None]) -> None:
+        """Look at this installation; `say` gets a line for what was told to whom, and for what could not be."""
+        self._settings = settings
+        self._say = say
+        self._alarm = alarm.Alarm.read(settings.home)
+        self._looked_s = clock.monotonic_s()
+        self._ways: Sequence[Sequence[str]] = ()
+        self._kept: Sequence[Sequence[str]] = ()
+        self._pauses = self._failed = 0
+        self._complaint = ""
+
+    def run(self, stop: threading.Event) -> None:
+        """Look now and then until told to stop; nothing that goes wrong here ends the recording beside it."""
+        if not self._settings.alarm_after_s or not self._settings.owns_spool:
+            return
+        while not stop.wait(min(LOOK_S, self._settings.alarm_after_s / LOOKS)):
+            try:
+                self.look()
+            except LimpetError as error:
+                self._complain(error.message)
+            except Exception as fault:  # noqa: BLE001 - a fault of ours in one look must not end the others
+                self._complain(f"Limpet made a mistake ({type(fault).__name__}: {fault}).")
+
+    def look(self) -> None:
+        """Look once. Raises LimpetError where what is known cannot be kept."""
+        broken = self._broken()
+        passed_s, self._looked_s = clock.monotonic_s() - self._looked_s, clock.monotonic_s()
+        after_s = self._settings.alarm_after_s
+        message = self._alarm.look(broken, min(passed_s, 2 * LOOK_S), after_s, clock.now_ms())
+        self._find_ways()
+        if message is not None:
+            self._tell(message, broken)
+        self._alarm.write(self._settings.home)
+
+    def _broken(self) -> Mapping[str, str]:
+        """Return what is broken, code to sentence; a memory that cannot be read is broken, too."""
+        try:
+            with Memory(self._settings) as memory:
+                memory.attach()
+                health = memory.health()
+        except Unavailable as error:
+            return {} if error.code == "no_database" else {"memory": f"{error.message} -> {error.hint}"}
+        except LimpetError as error:
+            return {"memory": f"{error.message} -> {error.hint}"}
+        return {one.code: f"{one.sentence} -> {one.remedy}" for one in health.breaks}
+
+    def _find_ways(self) -> None:
+        self._ways = messenger.ways(self._settings, route.last(self._settings.state, clock.now_ms()))
+        if self._ways != self._kept:
+            messenger.keep(self._settings, self._ways)
+            self._kept = self._ways
+
+    def _tell(self, message: alarm.Message, broken: Mapping[str, str]) -> None:
+        if self._pauses > 0:
+            self._pauses -= 1
+            return
+        way = messenger.deliver(self._settings, self._ways, message)
+        if way:
+            self._failed = 0
+            self._alarm.delivered(message, broken, clock.now_ms())
+            self._say(f"told by {way}: {message.text}")
+            return
+        self._failed += 1
+        self._pauses = min(2**self._failed, MOST_PAUSES)
+        self._say(f"nobody could be told: {message.text}")
+
+    def _complain(self, why: str) -> None:
+        if why != self._complaint:
+            self._say(f"the watch: {why}")
+        self._complaint = why
