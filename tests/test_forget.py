@@ -246,3 +246,21 @@ def test_a_question_that_counts_is_refused(lab: Lab) -> None:
     lab.take([call("c-1", 5)])
     done = lab.limpet("forget", "--yes", "how many tool calls per day")
     assert (done.status, len(lab.events("tool_call"))) == (2, 1)
+
+
+def test_the_last_few_are_only_these(lab: Lab) -> None:
+    """What a question takes is what is forgotten, not all that it could have taken."""
+    lab.take([call(f"c-{n}", n) for n in range(6)])
+    forgotten(lab, "the last 2 tool calls")
+    assert [event.call for event in lab.events("tool_call")] == ["c-0", "c-1", "c-2", "c-3"]
+
+
+def test_that_something_was_forgotten_stays_told(lab: Lab) -> None:
+    """It vouches for what is missing: it cannot be forgotten itself."""
+    lab.take([call("c-1", 5), call("c-2", 20)])
+    forgotten(lab, "call:c-1")
+    told = [event.summary for event in lab.events("note")]
+    assert told == ["forgot 1 event (1 records)"]
+    forgotten(lab, "type:note")
+    assert [event.summary for event in lab.events("note")] == told
+    assert lab.verdict().faults == ()
