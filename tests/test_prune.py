@@ -136,6 +136,7 @@ def test_the_settings_announce_before_they_act(aged: Lab) -> None:
     with Memory(aged.settings) as memory:
         assert pruning.retain(memory, LATER + DAY) == ""
         assert len(calls(aged)) == 11
+    assert "what is old will be dropped" in "".join(aged.limpet("status", "--json").json["upkeep"])
     with Memory(aged.settings) as memory:
         assert pruning.retain(memory, LATER + 8 * DAY) == "9 records older than 365 days were dropped."
     assert calls(aged) == ["new-0", "new-1", "new-2"]
