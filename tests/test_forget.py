@@ -264,3 +264,16 @@ def test_that_something_was_forgotten_stays_told(lab: Lab) -> None:
     forgotten(lab, "type:note")
     assert [event.summary for event in lab.events("note")] == told
     assert lab.verdict().faults == ()
+
+
+def test_what_has_a_time_to_come_is_forgotten_too(lab: Lab) -> None:
+    """A clock that was wrong once must not keep a secret."""
+    lab.take(
+        [
+            call("c-1", 5),
+            call("c-2", 40 * 365 * 86_400_000, ctx={"sessionId": "s-1"}),
+            call("c-3", 7, ctx={"sessionId": "s-2"}),
+        ]
+    )
+    forgotten(lab, "session:s-1")
+    assert [event.call for event in lab.events("tool_call")] == ["c-3"]

@@ -70,6 +70,8 @@ def plan(memory: Memory, question: str, now_ms: int, progress: Callable[[int], N
     query = memory.understood(question, now_ms)
     if query.by or query.count:
         raise BadInput("That question counts; to forget, name the events themselves.", "limpet forget session:s-1")
+    if query.until_ms is not None and 0 <= query.until_ms - now_ms <= 1:
+        query = replace(query, until_ms=None)  # "until now" goes for what has a time to come, too
     with memory.local().snapshot():
         return _Planning(memory, replace(query, noise=True), now_ms).plan(progress)
 
