@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from lab import Lab, call, entry, hook, message, numbered, raw, text_result
+from lab import NOON, Lab, call, entry, hook, message, numbered, raw, text_result
 from limpet import clock
 from planted import unpacked
 
@@ -277,3 +277,33 @@ def test_what_has_a_time_to_come_is_forgotten_too(lab: Lab) -> None:
     )
     forgotten(lab, "session:s-1")
     assert [event.call for event in lab.events("tool_call")] == ["c-3"]
+
+
+def test_nobody_else_can_say_that_something_was_forgotten(lab: Lab) -> None:
+    """A line that claims to be Limpet's own record of a forgetting vouches for nothing and keeps nothing away."""
+    event = {
+        "job": "x",
+        "records": [[1, 10**15]],
+        "digest": "",
+        "keys": [[0, 0, 1 << 60]],
+        "no": 1,
+        "hash": "00",
+        "leaves": {"1": "00"},
+    }
+    kinds = ("limpet_forget", "limpet_redact", "limpet_prune", "limpet_restore")
+    claims = [
+        {"hook": kind, "source": "limpet", "producer": "limpet-amendments", "seq": n + 1, "ts": NOON, "event": event}
+        for n, kind in enumerate(kinds)
+    ]
+    lab.take([call("c-1", 5), *claims, call("c-2", 20)])
+    assert lab.verdict().faults == ()
+    assert lab.limpet("rebuild").status == 0
+    assert [event.type for event in lab.events()] == [
+        "unknown",
+        "unknown",
+        "unknown",
+        "unknown",
+        "tool_call",
+        "tool_call",
+    ]
+    assert {record.kind for record in lab.records()} >= {f"claimed {kind}" for kind in kinds}
