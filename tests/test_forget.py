@@ -307,3 +307,18 @@ def test_nobody_else_can_say_that_something_was_forgotten(lab: Lab) -> None:
         "tool_call",
     ]
     assert {record.kind for record in lab.records()} >= {f"claimed {kind}" for kind in kinds}
+
+
+@pytest.mark.soak
+def test_a_reader_that_keeps_the_log_is_named_and_the_next_run_finishes(lab: Lab) -> None:
+    """While somebody reads from the log it cannot be emptied: that is said, and nothing is called done."""
+    lab.take([call("c-1", 5, result=text_result(PLAN)), call("c-2", 20)])
+    with closing(apsw.Connection(str(lab.db))) as reader:
+        reader.execute("BEGIN; SELECT count(*) FROM record")
+        done = lab.limpet("forget", "--yes", "call:c-1")
+        assert done.status == 4
+        assert "locked by another program" in done.err
+        assert lab.limpet("status", "--json").json["upkeep"] != []
+    assert lab.limpet("forget", "--yes", "call:c-none").status == 0
+    assert holding(lab, "marzipan") == []
+    assert (lab.verdict().faults, lab.limpet("status", "--json").json["upkeep"]) == ((), [])
