@@ -77,17 +77,33 @@ def _watched(machine: Machine, now_ms: int) -> coverage.Watched:
     )
 
 
+def health(store: FleetStore, now_ms: int) -> coverage.Health:
+    """Return whether all machines record what they should, as they last said, in one sentence."""
+    told = standing(store, "UTC", now_ms)
+    ill = tuple(f"{one['machine']}: {one['state']}" for one in told["machines"] if not one["ok"])
+    since = min((stream.first_ms for stream in store.state.streams()), default=None)
+    return coverage.Health(told["ok"], told["state"], told["sentence"], ill, since, store.find.last_record()[0])
+
+
 def standing(store: FleetStore, zone: str, now_ms: int) -> dict[str, Any]:
     """Return what `status` says of a fleet: all in all, and of each machine what it last said of itself."""
     told = [_standing(machine, zone, now_ms) for machine in store.machines]
     broken = sum(not one["ok"] for one in told)
     noun = "machine" if len(told) == 1 else "machines"
+    since = min((stream.first_ms for stream in store.state.streams()), default=None)
+    last = store.find.last_record()[0]
     return {
         "ok": broken == 0,
         "state": "fleet",
         "sentence": f"{len(told):,} {noun}" + (f", {broken:,} of them not well." if broken else ", all well."),
+        "since": days.show(since, zone) if since else None,
+        "last_record": days.show(last, zone) if last else None,
         "pending_bytes": sum(int(machine.said.get("pending") or 0) for machine in store.machines),
         "lacks": [],
+        "counts": store.state.counts(),
+        "note_model": None,
+        "notes": [],
+        "push": None,
         "machines": told,
     }
 

@@ -364,7 +364,8 @@ class Memory:
 
     def health(self) -> coverage.Health:
         """Return whether Limpet records what it should."""
-        self.settings.check_local()
+        if self.settings.fleet:
+            return fleet.health(self._fleet, clock.now_ms())
         return coverage.health(self.store, self.watched())
 
     def watched(self) -> coverage.Watched:

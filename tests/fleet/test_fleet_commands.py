@@ -112,6 +112,7 @@ def test_status_of_a_fleet_names_its_machines(pushed: tuple[Lab, str]):
     told = lab.limpet("status", "--json", "--db", url).json
     (machine,) = told["machines"]
     assert (told["ok"], told["state"], machine["machine"], machine["records"]) == (True, "fleet", "web-1", 6)
+    assert set(told) - {"machines"} == set(lab.limpet("status", "--json").json)
     assert "Last pushed" in machine["state"]
     here = lab.limpet("status", "--json").json["push"]
     assert here.startswith("fleet: last pushed ")
@@ -211,6 +212,9 @@ def test_the_page_works_on_a_fleet(pushed: tuple[Lab, str]):
         assert visitor.get("/api/ask", **asked).json["events"] == told["events"]
         assert len(told["events"]) == 5
         assert visitor.get("/api/status").json["machines"][0]["machine"] == "web-1"
+        paths = ("/?day=2026-06-01", "/ask?q=events+on+2026-06-01", "/session/s-1", "/event/8192", "/health", "/live")
+        assert [visitor.get(path).status for path in paths] == [200] * len(paths)
+        assert SECRET not in visitor.get("/health").text
         assert visitor.get("/api/session/s-1").json == lab.limpet("session", "s-1", "--json").json
     finally:
         process.terminate()

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lab import Lab, call, ended, hook, kill, numbered
+from lab import NOON, Lab, call, ended, hook, kill, numbered
 from limpet import fleet as fleet_module
+from limpet import recall
 from limpet.errors import Unavailable
 from limpet.model import Query
 from limpet.push import batch
@@ -53,6 +54,12 @@ def faults(url: str) -> tuple[str, ...]:
     """Return what is wrong with the chains of a fleet."""
     with closing(FleetStore.open(url)) as store, store.snapshot():
         return fleet_module.verify(store, lambda _: None).faults
+
+
+def found_there(url: str, word: str) -> int:
+    """Return how many events of a fleet hold a word."""
+    with closing(FleetStore.open(url)) as store, store.snapshot():
+        return recall.part(store, Query(words=(word,), noise=True)).count
 
 
 def rows(server: Server, database: str, table: str) -> int:
@@ -127,6 +134,42 @@ def test_what_is_forgotten_here_is_erased_there(lab: Lab, server: Server, fleet:
     assert kept == [(1,), (2,), (3,), (4,), (5,), (7,)]  # the last one says what was forgotten
     assert rows(server, fleet, "body") == 0
     assert there(url) == lab.events()
+    assert faults(url) == ()
+
+
+def test_what_is_redacted_again_here_is_redacted_there(lab: Lab, server: Server, fleet: str):
+    """A secret of a kind that was learnt later goes from record, event and text index there; the new bytes are vouched for."""
+    url = server.url(fleet)
+    lab.take([*said(3), hook("limpet_add", {"type": "remark", "summary": "badge ACME-123456"}, 9), call("c1", 20)])
+    push(lab, url)
+    assert found_there(url, "ACME-123456") == 1
+    (lab.home / "config.toml").write_text('[secrets]\n"acme badge" = "ACME-[0-9]{6}"\n')
+    assert lab.limpet("redact", "--again").status == 0
+    push(lab, url)
+    with closing(FleetStore.open(url)) as store:
+        assert not any("ACME-123456" in str(one.record.body) for one in store.records.after(0, 1000))
+    assert found_there(url, "ACME-123456") == 0
+    assert there(url) == lab.events()
+    assert faults(url) == ()
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["pushed before", "never pushed"])
+def test_what_is_pruned_here_is_pruned_there(lab: Lab, server: Server, fleet: str, before: bool):
+    """Old contents and events go there as well, or never come; the chain verifies from where the ledger begins."""
+    url = server.url(fleet)
+    old = [hook("limpet_add", {"type": "remark", "summary": f"old {n}"}, n) for n in range(4)]
+    lab.take([{**line, "id": f"01970000-0000-7000-8000-00000000000{n}"} for n, line in enumerate(old)])
+    if before:
+        push(lab, url)
+    later = 800 * 86_400_000
+    lab.take([hook("limpet_add", {"type": "remark", "summary": "new"}, later)])
+    done = lab.limpet("prune", "--older-than", "365", "--yes", "--now", str(NOON + later + 86_400_000))
+    assert done.status == 0, done.err
+    push(lab, url)
+    here = lab.events()
+    assert [event.summary[:12] for event in here] == ["new", "dropped 4 re"]
+    assert there(url) == here
+    assert rows(server, fleet, "record WHERE no <= 4 AND bytes IS NOT NULL") == 0
     assert faults(url) == ()
 
 

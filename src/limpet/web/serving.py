@@ -52,6 +52,7 @@ def listen(settings: Settings) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((LOOPBACK, port))
+            listening.listen()  # whoever is told the port may come at once
         except OSError:
             listening.close()
             continue

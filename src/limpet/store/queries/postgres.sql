@@ -185,6 +185,13 @@ SELECT e.child, e.child_session, e.call FROM limpet.event e
 WHERE e.machine = ANY (:machines) AND e.type = 'subagent' AND (e.session = :session OR e.session_key = :key)
 -- name: bounds
 SELECT min(e.pos) >> 20, max(e.pos) >> 20, count(*) FROM limpet.event e WHERE e.machine = ANY (:machines)
+-- name: first_event
+SELECT min(pos) >> 20 FROM limpet.event WHERE machine = ANY (:machines)
+-- name: newest_record
+SELECT max(arrived_ms) FROM limpet.record WHERE machine = ANY (:machines)
+-- name: names_since.agent
+SELECT DISTINCT e.agent FROM limpet.event e
+WHERE e.machine = ANY (:machines) AND e.agent <> '' AND e.id + e.machine * :stride >= :first
 -- name: last_record
 SELECT max(arrived_ms), count(*), max(no) FROM limpet.record WHERE machine = ANY (:machines)
 -- name: walking
@@ -192,6 +199,15 @@ SELECT e.id + e.machine * :stride FROM limpet.event e
 -- name: outline
 SELECT e.id + e.machine * :stride, e.id + e.machine * :stride, e.type, e.status, e.run, e.session_key, e.duration_ms, e.pos >> 20
 FROM limpet.event e
+-- name: values_of_names
+SELECT v, v FROM unnest(:ids::text[]) v
+-- name: names_since.agent
+SELECT DISTINCT agent FROM limpet.event WHERE machine = ANY (:machines) AND agent <> '' AND id + machine * :stride >= :first
+-- name: first_event
+SELECT min(pos) >> 20 FROM limpet.event WHERE machine = ANY (:machines)
+-- name: newest_record
+SELECT max(r.arrived_ms) FROM limpet.record r JOIN limpet.machine m ON m.machine = r.machine AND m.records = r.no
+WHERE r.machine = ANY (:machines)
 -- name: news
 SELECT e.id + e.machine * :stride FROM limpet.event e
 WHERE e.machine = ANY (:machines) AND coalesce(e.label, '') NOT IN ('own', 'internal') AND (e.id + e.machine * :stride >= :first

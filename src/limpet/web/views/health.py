@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from limpet import clock, standing
+from limpet import address, clock, standing
 from limpet.model import Query
 from limpet.note.spending import Purse
 from limpet.store.search import path_of
@@ -43,7 +43,7 @@ def view(memory: Reader, _: Mapping[str, Any], clocks: Clocks) -> Mapping[str, A
         "told": told,
         "nothing": False,
         "health": memory.health(),
-        "links": list(_links(memory, clocks)),
+        "links": list(_machines(told) if memory.settings.fleet else _links(memory, clocks)),
         "gaps": [(clocks.moment(g.from_ms), clocks.moment(g.to_ms) if g.to_ms else "now", g.source, g.why)
                  for g in week.coverage.gaps],
         "coverage": week.coverage,
@@ -52,8 +52,14 @@ def view(memory: Reader, _: Mapping[str, Any], clocks: Clocks) -> Mapping[str, A
         "secrets": [(name.removeprefix(SECRET), n) for name, n in counts.items() if name.startswith(SECRET)],
         "counts": [(name, n) for name, n in counts.items() if not name.startswith(SECRET)],
         "spent": _spent(memory),
-        "settings": [(name, str(getattr(memory.settings, name))) for name in memory.settings.origins],
+        "settings": [(name, address.shown(str(getattr(memory.settings, name)))) for name in memory.settings.origins],
     }  # fmt: skip
+
+
+def _machines(told: Mapping[str, Any]) -> Iterator[Link]:
+    """Yield each machine of a fleet, as it last said how it stands."""
+    for one in told["machines"]:
+        yield Link(one["ok"], one["machine"], f"{one['records']:,} records. {one['state']}")
 
 
 def _links(memory: Reader, clocks: Clocks) -> Iterator[Link]:
@@ -82,6 +88,8 @@ def _links(memory: Reader, clocks: Clocks) -> Iterator[Link]:
 def _files(memory: Reader) -> Sequence[tuple[str, str, str]]:
     """Return what lies where and how large it is: name, path, size."""
     chosen = memory.settings
+    if chosen.fleet:
+        return []
     places = (
         ("database", chosen.db),
         ("text index", path_of(chosen.db)),
@@ -101,6 +109,8 @@ def _weight(path: Path) -> int:
 def _forecast(memory: Reader, in_a_week: int) -> str:
     """Return what both files will weigh in a year if every week is like the last one."""
     db = memory.settings.db
+    if memory.settings.fleet:
+        return ""
     _, _, events = memory.store.find.bounds()
     if not events or not in_a_week:
         return ""
