@@ -99,11 +99,10 @@ def test_verify_checks_each_machines_chain_there(lab: Lab, server: Server, fleet
     server.run(fleet, "UPDATE limpet.record SET bytes = set_byte(bytes, 60, 1) WHERE machine = 1 AND no = 6")
     server.run(fleet, "DELETE FROM limpet.record WHERE machine = 1 AND no = 4")
     broken = lab.limpet("verify", "--json", "--db", url)
-    assert (broken.status, broken.json["faults"][:2]) == (
-        5,
-        ["web-1: record 2 was changed", "web-2: record 4 is missing"],
-    )
-    assert broken.json["faults"][2].startswith("web-2: record 6 ")
+    faults = sorted(broken.json["faults"])
+    assert (broken.status, len(faults)) == (5, 3)
+    assert faults[:2] == ["web-1: record 2 was changed", "web-2: record 4 is missing"]
+    assert faults[2].startswith("web-2: record 6 ")
 
 
 def test_status_of_a_fleet_names_its_machines(pushed: tuple[Lab, str]):
