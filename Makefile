@@ -1,6 +1,6 @@
 # Each command sets up what it needs by itself: `.venv` with pinned packages, and for the tests OpenClaw with its Node.
 .DEFAULT_GOAL := help
-.PHONY: help run test soak lint format docs clean
+.PHONY: help run test soak lint format docs screenshots clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 12
@@ -33,6 +33,10 @@ format:  ## put the code into shape
 docs:  ## make docs/schema.md and docs/commands.md again from the code
 	@tools/venv.sh dev
 	.venv/bin/cog -r docs/schema.md docs/commands.md
+
+screenshots:  ## pictures of the page on the demo day, with Chromium, into build/screenshots
+	@tools/venv.sh dev
+	.venv/bin/python tools/screenshots.py
 
 clean:  ## remove everything that these commands made here
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -11,11 +11,16 @@ import json
 import string
 import urllib.parse
 import uuid
+from contextlib import suppress
+from random import Random
 from typing import TYPE_CHECKING, Any
+
+import zstandard
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable
+    from pathlib import Path
 
 Json = Any
 UPPER, LOWER, DIGITS, HEX = string.ascii_uppercase, string.ascii_lowercase, string.digits, "0123456789abcdef"
@@ -292,3 +297,36 @@ def look_alikes(rng: random.Random) -> dict[str, Json]:
         "flags": {"argv": ["tool", "--token-file", "/run/t", "--max-tokens", "4096", "--auth", "basic"]},
         "sign": {"key": "ArrowUp", "keys": ["Control", "c"], "sortKey": "name", "cacheKey": f"v1-{drawn(rng, HEX, 16)}"},
     }  # fmt: skip
+
+
+def plantings(seed: int) -> list[tuple[str, str, object]]:
+    """Return at least 1,000 secrets with where they stand and the value that holds them: each kind, each place."""
+    rng = Random(seed)
+    made = []
+    for kind, draw in SHAPED.items():
+        for place in rng.sample(sorted(ANYWHERE), 10):
+            secret = draw(rng)
+            made.append((f"{kind} {place}", secret, ANYWHERE[place](secret)))
+        for place, cut in CUTS.items():
+            half = draw(rng)[: shown(rng, kind)]
+            made.append((f"{kind} cut {place}", half, cut(half)))
+    for kind, draw in NAMED.items():
+        for place, stand in BY_NAME.items():
+            name, secret = rng.choice(NAMES), draw(rng)
+            made.append((f"{kind} {place} {name}", secret[:14] if "cut" in place else secret, stand(name, secret)))
+        for place, put in WITHOUT_NAME.items():
+            secret = draw(rng)
+            made.append((f"{kind} {place}", secret, put(secret)))
+    return made
+
+
+def unpacked(path: Path) -> bytes:
+    """Return a file's bytes, followed by everything in it that is compressed: zstd frames anywhere."""
+    content = path.read_bytes()
+    parts = [content]
+    at = content.find(zstandard.FRAME_HEADER)
+    while at >= 0:
+        with suppress(zstandard.ZstdError):
+            parts.append(zstandard.ZstdDecompressor().decompressobj().decompress(content[at:]))
+        at = content.find(zstandard.FRAME_HEADER, at + 1)
+    return b"\n".join(parts)

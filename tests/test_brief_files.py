@@ -70,6 +70,25 @@ def test_each_agent_has_a_file_that_stays_in_its_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "evil.json").exists()
 
 
+def test_what_is_forgotten_goes_from_every_brief(tmp_path: Path) -> None:
+    """Also from what was handed over; the briefs are made anew of what is left, of each agent."""
+    lab = Lab(tmp_path)
+    here = {"agentId": "helper", "sessionKey": "agent:helper:main", "sessionId": "s-2", "runId": "r-2"}
+    zebra = call("z", now(-9000), params={"command": "make zebra"}, error="no", ctx=here)
+    other = call("b", now(-9000), params={"command": "make other"}, error="no", ctx={**here, "runId": "r-3"})
+    lab.spool(numbered([zebra, other]))
+    with lab.sidecar():
+        until(lambda: "zebra" in owners(lab, "helper"), "the brief tells of it")
+        window = lab.home / "brief" / "windows" / "w.json"
+        window.write_text(json.dumps({"own": "x", "quoted": "zebra"}))
+        done = lab.limpet("forget", "--yes", "zebra")
+        assert done.status == 0, done.err
+        assert not window.exists()
+        until(lambda: "make other" in owners(lab, "helper"), "the brief is made anew")
+        assert "zebra" not in owners(lab, "helper")
+    assert "1 tool call (1 failed)" in waiting(lab, "helper")["of"]["owner"]["own"]
+
+
 def test_a_link_in_the_place_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     """Nothing is written where it leads; recording goes on."""
     lab = Lab(tmp_path)

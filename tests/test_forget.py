@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from contextlib import closing, suppress
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import apsw
 import pytest
-import zstandard
 
 from lab import Lab, call, entry, hook, message, numbered, raw, text_result
 from limpet import clock
+from planted import unpacked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,18 +29,6 @@ def files(lab: Lab) -> list[Path]:
     """Return every file that Limpet keeps."""
     roots = (lab.home, lab.db.parent, lab.state / "workspace")
     return [path for root in roots for path in root.rglob("*") if path.is_file()]
-
-
-def unpacked(path: Path) -> bytes:
-    """Return a file's bytes, followed by everything in it that is compressed: zstd frames anywhere."""
-    content = path.read_bytes()
-    parts = [content]
-    at = content.find(zstandard.FRAME_HEADER)
-    while at >= 0:
-        with suppress(zstandard.ZstdError):
-            parts.append(zstandard.ZstdDecompressor().decompressobj().decompress(content[at:]))
-        at = content.find(zstandard.FRAME_HEADER, at + 1)
-    return b"\n".join(parts)
 
 
 def holding(lab: Lab, *words: str) -> list[str]:

@@ -62,6 +62,17 @@ def test_a_headline_says_how_many_of_what_when_and_how_complete(question: str, c
 
 
 @pytest.mark.parametrize(
+    ("status", "ending"),
+    [("succeeded", ""), ("", ""), ("failed", " failed"), ("timed_out", " timed out"), ("interrupted", " interrupted")],
+)
+def test_yes_is_not_said_of_a_failure_without_its_ending(status: str, ending: str) -> None:
+    """A backup that failed did run; who asks hears at once how it ended."""
+    query = parse("did the backup run on sunday", at(NOW), BERLIN)
+    found = Answer(query, 1, (replace(EVENT, status=status),), (), COMPLETE)
+    assert f"(at 25 Oct 03:00{ending})" in headline(found, at(NOW))
+
+
+@pytest.mark.parametrize(
     ("coverage", "count", "end"),
     [
         (Coverage("complete"), 0, "clean: all of it was watched"),

@@ -50,31 +50,10 @@ def left_of(secret: str, value: object) -> set[str]:
     return {part for part in parts(secret) if part in readable(out) or part in readable(raw)}
 
 
-def plantings(seed: int) -> list[tuple[str, str, object]]:
-    """Return at least 1,000 secrets with where they stand and the value that holds them: each kind, each place."""
-    rng = random.Random(seed)
-    made = []
-    for kind, draw in planted.SHAPED.items():
-        for place in rng.sample(sorted(planted.ANYWHERE), 10):
-            secret = draw(rng)
-            made.append((f"{kind} {place}", secret, planted.ANYWHERE[place](secret)))
-        for place, cut in planted.CUTS.items():
-            half = draw(rng)[: planted.shown(rng, kind)]
-            made.append((f"{kind} cut {place}", half, cut(half)))
-    for kind, draw in planted.NAMED.items():
-        for place, stand in planted.BY_NAME.items():
-            name, secret = rng.choice(planted.NAMES), draw(rng)
-            made.append((f"{kind} {place} {name}", secret[:14] if "cut" in place else secret, stand(name, secret)))
-        for place, put in planted.WITHOUT_NAME.items():
-            secret = draw(rng)
-            made.append((f"{kind} {place}", secret, put(secret)))
-    return made
-
-
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_nothing_is_left_of_a_thousand_planted_secrets(seed):
     """Of all kinds, in all places, whole or cut off: no twelve characters of any stay, in values or raw bytes."""
-    made = plantings(seed)
+    made = planted.plantings(seed)
     assert len(made) >= 1000
     assert [(where, left) for where, secret, value in made if (left := left_of(secret, value))] == []
 
@@ -193,7 +172,7 @@ def test_the_quick_way_to_undo_escapes_reads_the_same_as_the_one_that_keeps_the_
 def test_what_the_gate_lets_through_is_never_found_by_a_rule():
     """Each planted secret makes the gate say that a look is worth it."""
     finder = Finder()
-    missed = [s for _, s, v in plantings(4) if finder.find(t := jsonline.dump(v)) and not finder.suspects(t)]
+    missed = [s for _, s, v in planted.plantings(4) if finder.find(t := jsonline.dump(v)) and not finder.suspects(t)]
     assert missed == []
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import socket
 import stat
+import struct
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,7 +92,10 @@ class Door:
                 caller, _ = listening.accept()
             except OSError:
                 return  # closed: the sidecar ends
-            threading.Thread(target=self._talk, args=(caller,), name="caller", daemon=True).start()
+            if is_trusted(_user_of(caller)):
+                threading.Thread(target=self._talk, args=(caller,), name="caller", daemon=True).start()
+            else:
+                caller.close()
 
     def _talk(self, caller: socket.socket) -> None:
         with caller, contextlib.suppress(OSError):
@@ -107,6 +111,20 @@ class Door:
         if not isinstance(request, dict):
             return {"error": {"code": "bad_input", "message": "A request is a JSON object.", "hint": ""}}
         return self._answer(request)
+
+
+def is_trusted(user: int | None) -> bool:
+    """Whether a caller of this user id may ask: we ourselves and root; None where the system does not say."""
+    return user is None or user in (os.getuid(), 0)
+
+
+def _user_of(caller: socket.socket) -> int | None:
+    """Return the user id of the process at the other end, as the kernel knows it; None where it does not tell."""
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None:
+        return None
+    _, user, _ = struct.unpack("3i", caller.getsockopt(socket.SOL_SOCKET, option, struct.calcsize("3i")))
+    return int(user)
 
 
 def ask(path: Path, request: Mapping[str, Any], seconds: float) -> Mapping[str, Any] | None:

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import logging
 import os
+import stat
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from limpet.recorder import Recorder
 from limpet.runtimes.openclaw.runtime import OpenClaw
 from limpet.spool.reader import SpoolSource
 from limpet.store.opening import TAKEN_OVER
+from limpet.store.search import path_of
 from limpet.store.sqlite import SqliteStore
 from limpet.store.takeover import TakeOver
 
@@ -128,6 +130,7 @@ class Recording:
     @classmethod
     def open(cls, settings: Settings) -> Self:
         """Open the store for writing and return the recording on it."""
+        _close_to_others(settings)
         recording = cls(settings, SqliteStore(settings.db, writing=True))
         recording._tell()
         return recording
@@ -183,6 +186,17 @@ class Recording:
         if not self._settings.owns_spool:
             return script
         return [*script, *(self._openclaw.sources() if self._settings.history else ())]
+
+
+def _close_to_others(settings: Settings) -> None:
+    """Take what others may do with Limpet's own files from them, where somebody has allowed it (field case F74)."""
+    index = path_of(settings.db)
+    files = [file.with_name(file.name + suffix) for file in (settings.db, index) for suffix in ("", "-wal", "-shm")]
+    for path in (settings.home, settings.spool, settings.quarantine, settings.home / KEY_FILE, *files):
+        with contextlib.suppress(OSError):  # not there, or not ours: whoever opens it will hear of it
+            found = path.lstat()
+            if found.st_uid == os.getuid() and not stat.S_ISLNK(found.st_mode) and found.st_mode & 0o077:
+                path.chmod(stat.S_IMODE(found.st_mode) & 0o700)
 
 
 def make_private(folder: Path) -> None:

@@ -73,7 +73,10 @@ class Keeper:
         return days.day_of(at_ms, self._settings.zone)
 
     def _due(self, store: Store, head: int, now_ms: int) -> Collection[str]:
-        """Return the agents whose briefs are to be made: all, or those of whom something new is known."""
+        """Return the agents whose briefs are to be made: all, or those of whom something new is known.
+
+        What names no agent may be everybody's: a start of the gateway, or that something was forgotten.
+        """
         if not self._renewed_ms or head < self._seen:
             self._renewed_ms = now_ms
             return self._agents
@@ -82,4 +85,4 @@ class Keeper:
         touched = {agent for _, agent in store.find.touched(event_id((self._seen + 1, 0)))}
         if new := touched - NOBODY - {*self._agents}:
             self._agents = (*self._agents, *sorted(new))
-        return [one for one in self._agents if one in touched or (one == self._agents[0] and touched & NOBODY)]
+        return self._agents if touched & NOBODY else [one for one in self._agents if one in touched]

@@ -11,7 +11,7 @@ from limpet import days, text
 from limpet.headline.nouns import noun_of
 
 if TYPE_CHECKING:
-    from limpet.model import Answer, Coverage, Query
+    from limpet.model import Answer, Coverage, Event, Query
 
 MONTHS = ("", "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 DAY_MS = 86_400_000
@@ -35,12 +35,17 @@ def _whether(found: Answer) -> str:
 
 
 def _times(found: Answer, year: int) -> str:
-    """Return when it was, for a question that asks whether."""
+    """Return when it was, and how it ended where not well, for a question that asks whether."""
     if not _whether(found) or not found.events:
         return ""
-    times = [_moment(event.at_ms, found.query.zone, year) for event in found.events[:TIMES]]
+    times = [f"{_moment(event.at_ms, found.query.zone, year)}{_ending(event)}" for event in found.events[:TIMES]]
     more = "" if found.count <= TIMES else " and more"
     return f" (at {', '.join(dict.fromkeys(times))}{more})"
+
+
+def _ending(event: Event) -> str:
+    """Return how an event ended: a backup that failed did run, and that is not what one wants to hear of it."""
+    return "" if event.status in ("", "succeeded") else f" {event.status.replace('_', ' ')}"
 
 
 def window(query: Query, year: int = 0) -> str:

@@ -9,7 +9,7 @@ from limpet.model import OWN, Event
 from limpet.store.sql import queries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from limpet.model import Query
     from limpet.store.port import Connection, Hits
@@ -94,13 +94,16 @@ class Finder:
         given = {**given, "limit": query.limit, "offset": query.offset}
         rows: list[tuple[Any, ...]] = self._connection.execute(text, given).fetchall()
         # Looked up once each and not joined: a session has many events and few names.
-        codes = {code for row in rows for code in row[2:6] if code is not None}
-        named = self._connection.execute(self._sql["values_of_names"], {"ids": json.dumps(sorted(codes))})
-        said: dict[Any, str] = {None: "", **dict(named)}
+        said = self._said({code for row in rows for code in row[2:6] if code is not None})
         return [
             Line(pos, number, said[kind], said[status], said[run], said[key], took, at_ms)
             for pos, number, kind, status, run, key, took, at_ms in rows
         ]
+
+    def _said(self, codes: Collection[Any]) -> Mapping[Any, str]:
+        """Return what these codes of names stand for."""
+        named = self._connection.execute(self._sql["values_of_names"], {"ids": json.dumps(sorted(codes))})
+        return {None: "", **dict(named)}
 
     def news(self, first: int, most: int) -> list[Event]:
         """Return the newest events, at most so many, of which records from this place on tell; newest first."""

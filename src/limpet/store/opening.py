@@ -225,6 +225,10 @@ def _refuse_foreign(connection: apsw.Connection, path: Path) -> None:
 def _apply(connection: apsw.Connection, path: Path) -> None:
     found = version(connection)  # again, now that nobody else can change it
     copy = _set_script_aside(connection, path) if found == 0 and is_script(connection) else None
+    if 0 < found < newest():
+        for old in path.parent.glob(f"{path.name}.before-schema-*"):
+            old.unlink()  # of an upgrade that was torn, or of an earlier one
+        _copy_of(path, f"schema-{newest()}")
     try:
         for number, script in _scripts():
             if number > found:
@@ -245,16 +249,16 @@ def _is_empty(connection: apsw.Connection) -> bool:
 
 def _set_script_aside(connection: apsw.Connection, path: Path) -> Path:
     """Keep the script's table under another name, until its rows are in the ledger; return the copy of the file."""
-    copy = _copy_of(path)
+    copy = _copy_of(path, "limpet")
     connection.execute("ALTER TABLE events RENAME TO script_events")
     return copy
 
 
-def _copy_of(path: Path) -> Path:
+def _copy_of(path: Path, what: str) -> Path:
     """Copy a database, through connections of its own: one that is writing cannot be copied from."""
-    for half in path.parent.glob(f"{path.name}.before-limpet-*.half*"):
+    for half in path.parent.glob(f"{path.name}.before-{what}-*.half*"):
         half.unlink(missing_ok=True)  # somebody was killed while writing it
-    copy = path.with_name(f"{path.name}.before-limpet-{clock.now_ms()}")
+    copy = path.with_name(f"{path.name}.before-{what}-{clock.now_ms()}")
     half = copy.with_name(f"{copy.name}.half")
     old = os.umask(0o077)
     try:
@@ -267,7 +271,7 @@ def _copy_of(path: Path) -> Path:
     finally:
         os.umask(old)
     half.rename(copy)
-    path.chmod(0o600)  # it will hold more than the script wrote
+    path.chmod(0o600)  # it will hold more than it did
     return copy
 
 

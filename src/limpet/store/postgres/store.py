@@ -21,7 +21,7 @@ from limpet.store.state import State
 from limpet.store.terms import Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from typing import Self
 
@@ -50,6 +50,9 @@ class FleetFinder(Finder):
         """Use this connection; `names` are those of the machines by number."""
         super().__init__(connection, DIALECT)
         self._names = names
+
+    def _said(self, codes: Collection[Any]) -> Mapping[Any, str]:
+        return {None: "", **{code: code for code in codes}}  # the fleet keeps names as they are
 
     def _rows(self, positions: Sequence[int]) -> Iterator[tuple[int, Event]]:
         for key, event in super()._rows(positions):

@@ -185,6 +185,13 @@ SELECT e.child, e.child_session, e.call FROM limpet.event e
 WHERE e.machine = ANY (:machines) AND e.type = 'subagent' AND (e.session = :session OR e.session_key = :key)
 -- name: bounds
 SELECT min(e.pos) >> 20, max(e.pos) >> 20, count(*) FROM limpet.event e WHERE e.machine = ANY (:machines)
+-- name: first_event
+SELECT min(pos) >> 20 FROM limpet.event WHERE machine = ANY (:machines)
+-- name: newest_record
+SELECT max(arrived_ms) FROM limpet.record WHERE machine = ANY (:machines)
+-- name: names_since.agent
+SELECT DISTINCT e.agent FROM limpet.event e
+WHERE e.machine = ANY (:machines) AND e.agent <> '' AND e.id + e.machine * :stride >= :first
 -- name: last_record
 SELECT max(arrived_ms), count(*), max(no) FROM limpet.record WHERE machine = ANY (:machines)
 -- name: walking

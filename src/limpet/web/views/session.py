@@ -58,12 +58,12 @@ def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[st
     """Return a window of the timeline, with the strip of the whole."""
     places = memory.outline(given["id"], limit=MOST)
     wanted = parse_id(given["from"]) if given["from"] else 0
-    first = _first(places, wanted)
+    index = {place.line.id: number for number, place in enumerate(places)}
+    first = max(0, index.get(wanted, 0) - BEFORE)
     window = places[first : first + WINDOW]
     events = memory.at(window)
     around = memory.at(places[first + WINDOW : first + 2 * WINDOW])
     failures = [place.line.id for place in places if _is_bad(place)]
-    shown = {place.line.id for place in window}
     last = window[-1].line
     end = memory.end(memory.at([*[p for p in places if p.line.type == "session" and not p.is_child][:50], places[-1]]))
     return {
@@ -79,21 +79,13 @@ def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[st
         "wanted": wanted,
         "strip": _strip(places, first, len(window)),
         "failures": failures,
-        "failed_before": next((one for one in reversed(failures) if _index(places, one) < first), 0) if failures else 0,
-        "failed_after": next((one for one in failures if one not in shown and _index(places, one) >= first), 0),
+        "failed_before": next((one for one in reversed(failures) if index[one] < first), 0),
+        "failed_after": next((one for one in failures if index[one] >= first + WINDOW), 0),
         "earlier": places[max(0, first - WINDOW + BEFORE)].line.id if first else 0,
         "later": places[first + WINDOW].line.id if first + WINDOW < len(places) else 0,
         "span": (clocks.moment(places[0].line.at_ms), clocks.moment(places[-1].line.at_ms)),
         "last": last.id,
     }
-
-
-def _first(places: Sequence[Place], wanted: int) -> int:
-    return max(0, _index(places, wanted) - BEFORE) if wanted else 0
-
-
-def _index(places: Sequence[Place], number: int) -> int:
-    return next((n for n, place in enumerate(places) if place.line.id == number), 0)
 
 
 def _is_bad(place: Place) -> bool:

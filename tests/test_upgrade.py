@@ -1,0 +1,120 @@
+"""A database of any earlier schema opens, whole, with a copy of it beside; an upgrade that is torn goes on."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+
+from lab import Lab, call, hook, kill, text_result
+from limpet.store import opening
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCRIPTS = {int(path.stem): path.read_text("utf-8") for path in opening.MIGRATIONS.glob("*.sql")}
+
+
+def schema(connection: sqlite3.Connection) -> set[tuple[str, str]]:
+    """Return what a database is made of."""
+    return set(connection.execute("SELECT type, name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"))
+
+
+def taken_back(lab: Lab, number: int) -> None:
+    """Make a memory one of an earlier schema: what later scripts have added is dropped."""
+    with closing(sqlite3.connect(":memory:")) as older, closing(sqlite3.connect(lab.db)) as connection:
+        for script in range(1, number + 1):
+            older.executescript(SCRIPTS[script])
+        for kind, name in sorted(schema(connection) - schema(older), reverse=True):
+            if kind in ("table", "trigger", "view"):
+                connection.execute(f'DROP {kind} IF EXISTS "{name}"')
+        connection.execute(f"PRAGMA user_version = {number}")
+        assert schema(connection) == schema(older)
+        connection.commit()
+
+
+@pytest.fixture
+def older(lab: Lab) -> Lab:
+    """Return a memory with some events."""
+    lab.take([hook("gateway_start", {}), *(call(f"c-{n}", n, result=text_result("long " * 900)) for n in range(40))])
+    return lab
+
+
+@pytest.mark.parametrize("number", range(1, opening.newest()))
+def test_a_database_of_an_earlier_schema_opens_whole_with_a_copy_beside(older: Lab, number: int) -> None:
+    """Each that there ever was: every event, a chain without fault, and the file as it was."""
+    before = older.events()
+    taken_back(older, number)
+    older.take([call("c-new", 100)], producer="later")
+    assert [event for event in older.events() if event.call != "c-new"] == before
+    assert older.verdict().faults == ()
+    (copy,) = older.db.parent.glob("*.before-schema-*")
+    with closing(apsw.Connection(str(copy))) as connection:
+        assert (connection.pragma("user_version"), connection.execute("SELECT count(*) FROM event").get) == (number, 41)
+    assert copy.stat().st_mode & 0o077 == 0
+
+
+def test_an_upgrade_that_is_torn_goes_on_with_the_next_start(older: Lab) -> None:
+    """Killed at any moment: the old schema or the new one, and nothing is lost."""
+    for hundredths in range(10, 60, 10):
+        taken_back(older, 1)
+        process = older.start("drain")
+        time.sleep(hundredths / 100)
+        kill(process)
+        assert older.limpet("verify", "--json").json["faults"] == []
+        assert (len(older.events("tool_call")), len([*older.db.parent.glob("*.before-schema-*")])) == (40, 1)
+
+
+def test_what_is_forgotten_goes_from_the_copy_of_an_upgrade_too(older: Lab) -> None:
+    """It is Limpet's own: it is deleted."""
+    taken_back(older, 1)
+    older.limpet("drain")
+    assert older.limpet("forget", "--yes", "call:c-3").status == 0
+    assert [*older.db.parent.glob("*.before-schema-*")] == []
+
+
+def modes(folder: Path) -> set[int]:
+    """Return what others may do with any file below a folder, and with the folder itself."""
+    return {path.lstat().st_mode & 0o077 for path in (folder, *folder.rglob("*")) if not path.is_symlink()}
+
+
+OPEN = "import os, sys; os.umask(0); from limpet.cli.main import main; sys.exit(main(sys.argv[1:]))"
+
+
+@pytest.mark.parametrize("umask", ["0", "0o022"])
+def test_every_file_is_for_its_owner_alone_whatever_the_umask_says(older: Lab, umask: str) -> None:
+    """Database, log, index, spool, quarantine, key, copies and bundles (field case F74)."""
+    code = OPEN.replace("umask(0)", f"umask({umask})")
+    for path in (older.home, older.db.parent):
+        path.chmod(0o700)
+    older.spool([b"torn"], producer="torn")
+    (older.home / "spool").chmod(0o700)
+    commands = (
+        ["drain"], ["add", "note", "hello"], ["status"], ["backup", "copies/a.db"], ["export", "--bundle", "out"],
+        ["forget", "--yes", "call:c-3"], ["rebuild"],
+    )  # fmt: skip
+    for command in commands:
+        assert older.code(code, *command).status == 0, command
+    found = [modes(older.home), modes(older.db.parent), modes(older.folder / "copies"), modes(older.folder / "out")]
+    assert found == [{0}, {0}, {0}, {0}]
+
+
+def test_what_was_open_to_others_is_closed(older: Lab) -> None:
+    """A file or folder that an older version, or a copy by hand, left readable."""
+    older.db.chmod(0o644)
+    older.home.chmod(0o755)
+    older.take([call("c-new", 100)], producer="later")
+    assert (older.db.stat().st_mode & 0o777, older.home.stat().st_mode & 0o777) == (0o600, 0o700)
+
+
+def test_only_ourselves_and_root_may_ask_at_the_socket() -> None:
+    """Whatever the file's permissions say: the kernel knows who is at the other end."""
+    import os
+
+    from limpet.door import is_trusted
+
+    assert [is_trusted(user) for user in (os.getuid(), 0, os.getuid() + 12345)] == [True, True, False]

@@ -1,0 +1,287 @@
+"""The page, in a real browser on the demo day: each part does what it says, by mouse, keyboard and screen reader."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from browsing import PHONE, Look, chromium, looking
+from lab import Lab, hook
+from visitor import opened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
+
+SESSION = "/session/agent:main:main"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Run one browser for the tests of this file."""
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Lab, str]]:
+    """Play the demo day, run the sidecar on it, and give the day."""
+    lab = Lab(tmp_path_factory.mktemp("demo"))
+    day = lab.limpet("demo", "--keep", str(lab.state), "--tz", "Europe/Berlin", "--json").json["day"]
+    with lab.sidecar():
+        yield lab, day
+
+
+@pytest.fixture
+def day(demo: tuple[Lab, str]) -> str:
+    """Give the demo day's date."""
+    return demo[1]
+
+
+@pytest.fixture
+def look(browser: Browser, demo: tuple[Lab, str]) -> Iterator[Look]:
+    """Open a window on the demo day; what a page must never do fails the test at its end."""
+    with looking(browser, opened(demo[0]).link) as window:
+        yield window
+
+
+def asked(demo: tuple[Lab, str], *question: str) -> Any:
+    """Return what the command line answers, in the zone of the demo day."""
+    return demo[0].limpet("ask", "--json", *question).json
+
+
+def test_a_day_shows_what_went_wrong_first(look: Look, demo: tuple[Lab, str], day: str) -> None:
+    """The failures of the day stand above its sessions, all of them, with the count that `limpet ask` gives."""
+    page = look.go(f"/?day={day}")
+    told = asked(demo, f"is:error on:{day}")
+    lines = page.get_by_role("list", name="What went wrong").get_by_role("listitem")
+    assert [f"e{event['id']}" for event in told["events"]] == [line.get_attribute("id") for line in lines.all()]
+    headings = page.get_by_role("heading", level=2).all_inner_texts()
+    expected = [f"What went wrong {told['count']}", "Open ends 2", "By the hour", "Sessions", "The last daily note"]
+    assert expected == headings
+
+
+def test_a_day_says_how_well_it_was_watched(look: Look, day: str) -> None:
+    """The band says the same as the coverage, and a day before Limpet was there is no clean one."""
+    page = look.go(f"/?day={day}")
+    expect(page.get_by_role("img", name="How well this day was watched: complete")).to_be_visible()
+    page.get_by_role("link", name="The day before").click()
+    expect(page.get_by_text("Nobody watched all of this time")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing went wrong")).to_be_visible()
+    expect(page.get_by_text("As far as was watched")).to_be_visible()
+
+
+def test_the_hours_add_up_to_the_day(look: Look, demo: tuple[Lab, str], day: str) -> None:
+    """The table of the hours holds as many events, and as many failures, as the day has."""
+    page = look.go(f"/?day={day}")
+    page.get_by_text("The same as a table").click()
+    rows = [row.split("\t") for row in page.locator(".table tbody tr").all_inner_texts()]
+    assert asked(demo, f"on:{day}")["count"] == sum(int(row[1]) for row in rows)
+    assert asked(demo, f"is:error on:{day}")["count"] == sum(int(row[3]) for row in rows)
+
+
+def test_a_card_leads_to_its_session(look: Look, day: str) -> None:
+    """The card of a session names what was asked for, and opens its timeline."""
+    page = look.go(f"/?day={day}")
+    page.get_by_role("link", name="Book a table for four").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("agent:main:main")
+
+
+def test_a_question_shows_what_was_understood(look: Look, demo: tuple[Lab, str], day: str) -> None:
+    """Each filter can be taken away, the address holds the question, and the table has the events of the answer."""
+    page = look.go("/ask")
+    page.get_by_role("searchbox").or_(page.get_by_role("combobox")).fill(f"failed tool calls on {day}")
+    page.get_by_role("button", name="Ask").click()
+    told = asked(demo, f"failed tool calls on {day}")
+    ids = [line.get_attribute("id") for line in page.get_by_role("list", name="Events").get_by_role("listitem").all()]
+    assert [f"e{event['id']}" for event in told["events"]] == ids
+    filters = page.get_by_role("list", name="What was understood").get_by_role("listitem")
+    assert told["understood"].split() == [text.split("\n")[0].rstrip("\u00d7") for text in filters.all_inner_texts()]
+    page.get_by_role("link", name="Without status:failed,timed_out").click()
+    expect(page.get_by_role("heading", name="22 events")).to_be_visible()
+    assert "q=type%3Atool_call" in page.url
+
+
+def test_groups_are_a_table_and_lead_on(look: Look, demo: tuple[Lab, str], day: str) -> None:
+    """Each group has its number ("how many per"), and a group opens the question for it alone."""
+    page = look.go(f"/ask?q=how many tool calls per tool on {day}")
+    told = {one["key"]: one["count"] for one in asked(demo, f"how many tool calls per tool on {day}")["groups"]}
+    rows = [row.split("\t") for row in page.locator(".groups tbody tr").all_inner_texts()]
+    assert told == {row[0]: int(row[1]) for row in rows}
+    page.get_by_role("link", name="exec", exact=True).click()
+    expect(page.get_by_role("heading", name=f"{told['exec']} events")).to_be_visible()
+
+
+def test_a_question_that_is_not_understood_says_what_would_be(look: Look) -> None:
+    """The part that was not understood is named, the question stays, and one that works is a link away."""
+    page = look.go("/ask?q=failed tool cals yesterday")
+    expect(page.get_by_role("alert")).to_contain_text('Not understood: "tool cals".')
+    expect(page.locator("#ask")).to_have_value("failed tool cals yesterday")
+    page.get_by_role("alert").get_by_role("link", name="failed tool calls yesterday").click()
+    expect(page.locator(".answer")).to_be_visible()
+
+
+def test_an_answer_can_be_saved(look: Look, day: str) -> None:
+    """The links below an answer give it as CSV and as the JSON of the API."""
+    page = look.go(f"/ask?q=failed tool calls on {day}")
+    saved = {name: look.context.request.get(look.address + str(page.get_by_role("link", name=name).get_attribute("href")))
+             for name in ("CSV", "JSON")}  # fmt: skip
+    assert [reply.status for reply in saved.values()] == [200, 200]
+    lines = saved["CSV"].text().splitlines()
+    assert [event["id"] for event in saved["JSON"].json()["events"]] == [line.partition(",")[0] for line in lines[1:]]
+
+
+def test_suggestions_come_while_typing(look: Look) -> None:
+    """The keyboard alone goes from a few letters to an answer."""
+    page = look.go("/live")
+    page.keyboard.press("/")
+    page.keyboard.type("type:tool")
+    expect(page.get_by_role("option", name="type:tool_call")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/ask?q=type%3Atool_call")
+    expect(page.locator(".answer")).to_be_visible()
+
+
+def test_a_timeline_opens_a_call_where_it_stands(look: Look) -> None:
+    """A call is one line; opened, it shows what it was given and gave back, and the timeline stays where it is."""
+    page = look.go(SESSION)
+    call = page.get_by_role("listitem").filter(has_text="Hotel Alba").filter(has_text="failed")
+    call.locator("summary").click()
+    expect(call.locator("pre").first).to_contain_text('"night": "14th"')
+    expect(call.get_by_text("room no longer available").first).to_be_visible()
+    assert SESSION in page.url
+
+
+def test_a_timeline_shows_turns_marks_children_and_idle_time(look: Look) -> None:
+    """Resets and compactions are marks, a subagent's work is nested, and hours without anything are one line."""
+    page = look.go(SESSION)
+    expect(page.locator(".mark").filter(has_text="reset").first).to_be_visible()
+    expect(page.locator(".mark").filter(has_text="compact").first).to_be_visible()
+    expect(page.locator(".child").first).to_be_visible()
+    expect(page.get_by_text("1 h 35 min without anything")).to_be_visible()
+    assert page.locator(".turn").count() > 5
+
+
+def test_a_failure_leads_to_the_success_that_made_it_good(look: Look) -> None:
+    """A failed call has a link to the later success of its kind, and that one back."""
+    page = look.go(SESSION)
+    failed = page.get_by_role("listitem").filter(has_text="make deploy VERSION=2.8").filter(has_text="failed")
+    failed.get_by_role("link", name="a later one succeeded").click()
+    success = page.locator(".item", has=page.locator(".row:focus"))
+    expect(success).to_contain_text("succeeded")
+    expect(success.get_by_role("link", name="after a failure")).to_have_attribute(
+        "href", f"#{failed.get_attribute('id')}"
+    )
+
+
+def test_the_keyboard_alone_is_enough(look: Look) -> None:
+    """N and p walk the failures, j and k the events, Enter opens, ? explains, Esc closes."""
+    page = look.go(SESSION)
+    tone = "document.activeElement.dataset.tone"
+    page.keyboard.press("n")
+    first = page.evaluate("document.activeElement.closest('li').id")
+    assert page.evaluate(tone) == "bad"
+    page.keyboard.press("n")
+    second = page.evaluate("document.activeElement.closest('li').id")
+    assert (page.evaluate(tone), first != second) == ("bad", True)
+    page.keyboard.press("p")
+    assert first == page.evaluate("document.activeElement.closest('li').id")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    assert first == page.evaluate("document.activeElement.closest('li').id")
+    page.keyboard.press("Enter")
+    expect(page.locator("details[open] [data-inside], details[open] pre").first).to_be_visible()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+
+
+def test_an_event_shows_every_witness_and_its_place_in_the_chain(look: Look, demo: tuple[Lab, str], day: str) -> None:
+    """The page of an event has each record that `limpet show` has, and each record's hash."""
+    number = asked(demo, f'"make deploy" status:failed on:{day}')["events"][0]["id"]
+    told = demo[0].limpet("show", number, "--json").json
+    page = look.go(f"/event/{number}")
+    shown = page.locator(".witnesses h3").all_inner_texts()
+    assert [f"Record {record['no']} {record['source']} · {record['kind']}" for record in told["records"]] == shown
+    assert all(re.fullmatch("[0-9a-f]{64}", one) for one in page.locator(".hash").all_inner_texts())
+    page.get_by_role("link", name="Where it stands in its session").click()
+    expect(page.locator(f"#e{number}")).to_be_in_viewport()
+
+
+def test_a_note_links_each_statement_to_its_events(look: Look, demo: tuple[Lab, str], day: str) -> None:
+    """Each statement of the notes of a day names the events that `limpet note` names."""
+    told = demo[0].limpet("note", "--date", day, "--dry-run", "--json").json["notes"]
+    page = look.go(f"/notes?day={day}")
+    assert [note["agent"] for note in told] == page.locator(".note h2").all_inner_texts()
+    rows = page.locator(".statements tbody tr")
+    assert sum(len(note["statements"]) for note in told) == rows.count()
+    first = told[0]["statements"][1]["events"]
+    assert first == rows.nth(1).get_by_role("link").all_inner_texts()[: len(first)]
+
+
+def test_health_walks_the_chain(look: Look, demo: tuple[Lab, str]) -> None:
+    """The chain names the recorder as running, and what was taken out is what `limpet status` counts."""
+    page = look.go("/health")
+    expect(page.get_by_role("listitem").filter(has_text="recorder")).to_contain_text("a sidecar is running")
+    counts = demo[0].limpet("status", "--json").json["counts"]
+    expect(page.get_by_role("row", name=f"github token {counts['secret: github token']}")).to_be_visible()
+
+
+def test_a_new_event_appears_by_itself_and_the_place_is_kept(look: Look, demo: tuple[Lab, str]) -> None:
+    """What is recorded while somebody reads comes in above, and the line that was read stays where it was."""
+    page = look.go("/live")
+    expect(page.get_by_role("status")).to_contain_text("Listening")
+    page.mouse.wheel(0, 600)
+    page.wait_for_function("window.scrollY > 300")
+    line = page.locator("#live > li").nth(20)
+    number, top = line.get_attribute("id"), line.bounding_box()["y"]  # type: ignore[index]
+    demo[0].spool([hook("limpet_add", {"type": "decision", "summary": "we stay on port 9443"})], producer="live")
+    expect(page.locator("#live > li").filter(has_text="we stay on port 9443")).to_be_attached()
+    assert top == pytest.approx(page.locator(f"#{number}").bounding_box()["y"], abs=2)  # type: ignore[index]
+    page.get_by_role("button", name="1 new").click()
+    expect(page.locator("#live > li").first).to_contain_text("we stay on port 9443")
+
+
+def test_times_are_the_readers_with_the_agents_beside(browser: Browser, demo: tuple[Lab, str], day: str) -> None:
+    """A reader in Tokyo sees Tokyo's clocks, and the agent's smaller beside them."""
+    with looking(browser, opened(demo[0]).link, timezone_id="Asia/Tokyo") as there:
+        page = there.go(f'/ask?q="make deploy" status:failed since:{day}')
+        when = page.locator(".row .when").first
+        expect(when.locator("time")).to_have_text("19:43:02")
+        expect(when.locator(".other")).to_have_text("11:43")
+        expect(page.get_by_text("Times are in Asia/Tokyo")).to_be_visible()
+
+
+PATHS = ("/?day={day}", "/ask", "/ask?q=tool calls on {day}", "/ask?q=how many tool calls per tool on {day}", "/ask?q=faild",
+         SESSION, "/live", "/notes?day={day}", "/health", "/nothing")  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [{}, {"color_scheme": "dark"}, PHONE], ids=["light", "dark", "phone"])
+def test_nobody_is_kept_out(browser: Browser, demo: tuple[Lab, str], options: dict[str, Any]) -> None:
+    """axe-core finds no serious fault on any page, in light, dark and on a phone, and nothing sticks out sideways."""
+    with looking(browser, opened(demo[0]).link, **options) as window:
+        for path in PATHS:
+            page = window.go(path.format(day=demo[1]))
+            found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+            serious = [
+                f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in ("serious", "critical")
+            ]
+            assert (path, []) == (path, serious)
+            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_nothing_moves_while_a_page_loads(look: Look, day: str) -> None:
+    """There is no layout shift on any page (Layout Instability, W3C)."""
+    look.context.add_init_script("""new PerformanceObserver((list) => { for (const e of list.getEntries())
+        if (!e.hadRecentInput) window.shifted = (window.shifted ?? 0) + e.value; }).observe({type: "layout-shift", buffered: true})""")
+    for path in (f"/?day={day}", f"/ask?q=tool calls on {day}", SESSION, "/live"):
+        page = look.go(path)
+        page.wait_for_load_state("networkidle") if "live" not in path else page.wait_for_timeout(300)
+        assert (path, True) == (path, page.evaluate("(window.shifted ?? 0) < 0.01"))

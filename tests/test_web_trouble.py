@@ -1,0 +1,117 @@
+"""When something is wrong the page says what, and what to do: a used link, an unknown name, a database out of reach."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lab import Lab, call, hook
+from visitor import Visitor, browser, stranger, visiting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PAGES = ("/", "/ask?q=errors", "/session/s-1", "/event/4096", "/notes", "/health", "/live")
+CALLS = ("/api/ask?q=errors", "/api/recent", "/api/session/s-1", "/api/event/4096", "/api/status")
+
+
+@pytest.fixture
+def used(lab: Lab) -> Lab:
+    """Record one session with one call."""
+    lab.take([hook("session_start", {"sessionId": "s-1"}), call("c1", 5)])
+    return lab
+
+
+@pytest.fixture
+def visitor(used: Lab) -> Iterator[Visitor]:
+    """Serve its page."""
+    with visiting(used) as someone:
+        yield someone
+
+
+@pytest.mark.parametrize(
+    ("status", "path", "says", "hint"),
+    [
+        (403, "/enter?key=1", "This link was used already, or is too old.", "limpet open"),
+        (404, "/session/nobody", "There is no session", "limpet recent"),
+        (404, "/event/999999999", "There is no event 999999999.", "limpet recent"),
+        (400, "/event/none", "is no event number.", "limpet recent"),
+        (400, "/ask?q=failed+tool+cals", "Not understood", "Did you mean"),
+        (400, "/?day=2026-13-01", "is no day.", "For example"),
+        (400, "/?day=2999-01-01", "is still to come", "Choose a day"),
+        (400, "/notes?day=soon", "is no day.", "For example"),
+        (400, "/live?tz=Nowhere/Here", "There is no time zone", "For example"),
+        (404, "/static/nothing.js", "There is no such page.", "first page"),
+        (404, "/static/../keys.py", "There is no such page.", "first page"),
+        (404, "/nothing", "There is no such page.", "first page"),
+    ],
+)
+def test_a_page_says_what_is_wrong_and_what_to_do(
+    visitor: Visitor, status: int, path: str, says: str, hint: str
+) -> None:
+    """What was asked for wrongly gets a page with a sentence and a hint."""
+    reply = browser(visitor).get(path)
+    assert status == reply.status
+    assert says in reply.text
+    assert hint in reply.text
+
+
+def test_without_a_key_a_page_says_how_to_get_one(visitor: Visitor) -> None:
+    """Whoever comes without a cookie is told of `limpet open`, and of nothing that was recorded."""
+    reply = stranger(visitor).get("/session/s-1")
+    assert reply.status == 401
+    assert "limpet open" in reply.text
+    assert "make c1" not in reply.text
+
+
+def test_a_damaged_database_is_said(used: Lab) -> None:
+    """Every page and every call says that the database is damaged, and none of them fails otherwise."""
+    with visiting(used) as someone:
+        content = used.db.read_bytes()
+        used.db.with_name(used.db.name + "-wal").unlink(missing_ok=True)
+        used.db.write_bytes(content[:100] + bytes(len(content) - 100))
+        for path in (*PAGES, *CALLS):
+            reply = someone.get(path)
+            assert (path, 503) == (path, reply.status)
+            assert (
+                "damaged" in reply.text or "not a Limpet database" in reply.text or "no Limpet database" in reply.text
+            )
+
+
+def test_a_file_that_is_no_database_is_said(used: Lab) -> None:
+    """A text file in the database's place is named as such."""
+    with visiting(used) as someone:
+        used.db.write_bytes(b"this is no database " * 500)
+        for path in ("/", "/api/status"):
+            reply = someone.get(path)
+            assert reply.status == 503
+            assert "is not a SQLite database" in reply.text
+
+
+def test_a_locked_database_is_said_or_read(used: Lab) -> None:
+    """While another program holds the database for itself the page says so, and works again afterwards."""
+    with visiting(used) as someone:
+        with closing(sqlite3.connect(used.db, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")  # readers of a write-ahead log need not wait for a writer
+            assert someone.get("/").status == 200
+            other.execute("ROLLBACK")
+        assert someone.get("/").status == 200
+
+
+def test_a_memory_that_is_not_there_yet_is_said(lab: Lab) -> None:
+    """Before anything was recorded every page can be read, and says so."""
+    with visiting(lab) as someone:
+        for path in ("/", "/ask", "/notes", "/health", "/live", "/api/status"):
+            assert (path, 200) == (path, someone.get(path).status)
+
+
+def test_looking_changes_nothing(used: Lab) -> None:
+    """All pages and calls leave every table as it was."""
+    with visiting(used) as someone:
+        before = [used.events(), used.records()]
+        for path in (*PAGES, *CALLS, "/ask.csv?q=errors", "/suggest?q=e", "/live/rows?after=0"):
+            assert someone.get(path).status == 200
+        assert before == [used.events(), used.records()]
