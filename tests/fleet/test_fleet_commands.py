@@ -220,6 +220,27 @@ def test_the_page_works_on_a_fleet(pushed: tuple[Lab, str]):
         ended(process)
 
 
+def test_the_client_of_postgresql_is_loaded_for_a_fleet_only(lab: Lab):
+    """A question to the memory, and the sidecar's parts, do without it; where it is missing a fleet says what to install."""
+    lab.take([call("c1", 0)])
+    asked = """
+import sys
+from limpet.cli import main
+import limpet.sidecar
+main.main(["ask", "events today"])
+sys.exit("psycopg" in sys.modules)
+"""
+    missing = """
+import sys
+sys.modules["psycopg"] = None
+from limpet.cli import main
+sys.exit(main.main(["recent", "--json", "--db", "postgresql://me@/x"]))
+"""
+    assert lab.code(asked).status == 0
+    without = lab.code(missing)
+    assert (without.status, without.json["error"]["code"]) == (4, "no_psycopg")
+
+
 def test_the_tables_are_documented_as_they_are():
     """docs/fleet.md shows the beginning of the schema's script, word by word, with every table that is read."""
     root = Path(__file__).parents[2]

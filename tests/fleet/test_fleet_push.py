@@ -32,7 +32,7 @@ SMALL_BATCHES = """
 import sys
 from limpet.push import batch
 from limpet.cli import main
-batch.RECORDS = batch.CHANGES = 5
+batch.RECORDS = batch.CHANGES = batch.SLICE = 5
 sys.exit(main.main(["push", "--json", *sys.argv[1:]]))
 """
 EVERYTHING = Query(sort="oldest", limit=1_000_000, noise=True)
