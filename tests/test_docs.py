@@ -164,7 +164,11 @@ def test_every_link_leads_somewhere(path: Path) -> None:
         if "://" in target:
             continue
         file = path.parent / name if name else path
-        headings = re.findall(r"^#+ (.+)$", file.read_text("utf-8"), re.MULTILINE) if file.is_file() else []
+        headings = (
+            re.findall(r"^#+ (.+)$", file.read_text("utf-8"), re.MULTILINE)
+            if file.suffix == ".md" and file.is_file()
+            else []
+        )
         anchors = {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
         if not file.exists() or (anchor and anchor not in anchors):
             dead.append(target)
