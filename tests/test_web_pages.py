@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from browsing import PHONE, Look, chromium, looking
-from lab import Lab, hook
+from lab import NOON, Lab, call, hook
 from visitor import opened
 
 if TYPE_CHECKING:
@@ -247,6 +248,20 @@ def test_a_new_event_appears_by_itself_and_the_place_is_kept(look: Look, demo: t
     assert top == pytest.approx(page.locator(f"#{number}").bounding_box()["y"], abs=2)  # type: ignore[index]
     page.get_by_role("button", name="1 new").click()
     expect(page.locator("#live > li").first).to_contain_text("we stay on port 9443")
+
+
+def test_today_and_a_session_follow_what_happens(look: Look, demo: tuple[Lab, str]) -> None:
+    """A failure of now comes into the page of today by itself, and then what follows into its session's timeline."""
+    now = int(time.time() * 1000) - NOON
+    page = look.go("/")
+    page.wait_for_load_state("load")
+    ctx = {"sessionId": "s-now", "sessionKey": "agent:main:now"}
+    demo[0].spool([call("now", now, error="exit 3: just now", ctx=ctx)], producer="today")
+    failed = page.get_by_role("list", name="What went wrong").get_by_role("link").filter(has_text="exit 3: just now")
+    expect(failed).to_be_visible()
+    page = look.go("/session/s-now")
+    demo[0].spool([call("later", now + 500, ctx=ctx)], producer="follows")
+    expect(page.locator("#timeline .item").filter(has_text="make later")).to_be_visible()
 
 
 def test_times_are_the_readers_with_the_agents_beside(browser: Browser, demo: tuple[Lab, str], day: str) -> None:

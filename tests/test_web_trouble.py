@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import socket
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
-from lab import Lab, call, hook
-from visitor import Visitor, browser, stranger, visiting
+from lab import Lab, call, ended, hook, kill, until
+from visitor import Visitor, browser, opened, stranger, visiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,6 +108,37 @@ def test_a_memory_that_is_not_there_yet_is_said(lab: Lab) -> None:
     with visiting(lab) as someone:
         for path in ("/", "/ask", "/notes", "/health", "/live", "/api/status"):
             assert (path, 200) == (path, someone.get(path).status)
+
+
+def test_the_page_ends_with_its_sidecar(used: Lab) -> None:
+    """A sidecar that is killed takes its page along, and one that ends properly does, too."""
+    with used.sidecar() as process:
+        someone = opened(used)
+        kill(process)
+        until(lambda: is_closed(someone), "the page has ended")
+    with visiting(used) as someone:
+        pass
+    assert is_closed(someone)
+
+
+def test_a_sidecar_of_its_own_serves_the_page(used: Lab) -> None:
+    """Where no sidecar runs `limpet open` is one: it records, serves the page, and ends with both when told to."""
+    process = used.start("open", "--no-browser", "--json")
+    assert process.stdout is not None
+    try:
+        someone = Visitor.of(used, json.loads(process.stdout.readline()))
+        used.spool([call("c2", 50)], producer="later")
+        until(lambda: someone.get("/ask?q=everything").status == 200 and "make c2" in someone.get("/live").text, "c2")
+    finally:
+        process.terminate()
+        done = ended(process)
+    assert (done.status, is_closed(someone)) == (0, True)
+
+
+def is_closed(visitor: Visitor) -> bool:
+    """Whether nobody listens at the page's port any more."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", visitor.port)) != 0
 
 
 def test_looking_changes_nothing(used: Lab) -> None:

@@ -212,6 +212,7 @@ def _hints(seen: Seen, kept: Path | None) -> Sequence[str]:
         f"  {limpet} show {call}",
         f"  {limpet} note --date {seen.day} --dry-run",
         f"  {limpet} verify",
+        f"  {limpet} open    (all of it in the browser, until Ctrl-C)",
         "  unset OPENCLAW_STATE_DIR    (back to your own OpenClaw)",
     )
 

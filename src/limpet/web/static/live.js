@@ -5,7 +5,7 @@ import { appendWindow } from "./windows.js";
 
 const MOST = 500;
 const PAUSE_MS = 1000;
-const place = document.querySelector("[data-live]");
+const place = document.querySelector("[data-live], #timeline");
 let stream = null;
 let head = Number(place?.dataset.head ?? -1);
 let busy = false;
@@ -80,6 +80,7 @@ const refresh = async () => {
 const kinds = { rows, more, again: refresh };
 
 const bring = async () => {
+  if (!kinds[place.dataset.live]) return; // a timeline of which the end is not shown
   if (busy) return void (again = 1);
   busy = true;
   try {

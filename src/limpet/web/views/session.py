@@ -56,6 +56,7 @@ class Step:
 
 def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[str, Any]:
     """Return a window of the timeline, with the strip of the whole."""
+    head = memory.head()  # before anything is read, so that nothing after it is missed
     places = memory.outline(given["id"], limit=MOST)
     wanted = parse_id(given["from"]) if given["from"] else 0
     index = {place.line.id: number for number, place in enumerate(places)}
@@ -68,6 +69,7 @@ def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[st
     end = memory.end(memory.at([*[p for p in places if p.line.type == "session" and not p.is_child][:50], places[-1]]))
     return {
         "name": given["id"],
+        "head": head,
         "key": next((event.session_key for event in events if event.session_key), given["id"]),
         "agent": next((event.agent for event in events if event.agent), "unknown"),
         "origin": memory.origin(events[:50]) if first == 0 else "",

@@ -35,11 +35,12 @@ OPEN_ENDS = (("type", OPEN_TYPES, False), ODD)
 def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[str, Any]:
     """Return what the page of one local day shows."""
     now = clock.now_ms()
+    head = memory.head() if memory.exists() else 0  # before anything is read, so that nothing after it is missed
     day = _day(given["day"], clocks.of(now))
     since, until = days.window_of(day, clocks.zone)
     shared = {"day": day, "title": _title(day, clocks.of(now)), "before": day - timedelta(days=1),
               "after": day + timedelta(days=1) if day < clocks.of(now) else None,
-              "is_today": day == clocks.of(now)}  # fmt: skip
+              "is_today": day == clocks.of(now), "head": head}  # fmt: skip
     if not memory.exists():
         return {**shared, "nothing": True}
     whole = Query(since_ms=since, until_ms=min(until, max(now, since) + 1), zone=clocks.zone, limit=MOST)
