@@ -19,7 +19,7 @@ from limpet.memory import Memory
 from limpet.recording import Lock, Recording
 from limpet.store import opening
 from limpet.tools import Desk
-from limpet.upkeep import finishing, pruning
+from limpet.upkeep import copies, finishing, pruning
 from limpet.waking import Waking
 from limpet.watch import Watch
 from limpet.web.starting import Page
@@ -39,8 +39,8 @@ RETRY_S = 2.0
 NOTES_S = 60.0
 """How often it looks whether a note is due, where nothing waits to be taken in."""
 
-RETENTION_S = 21_600.0
-"""How often it looks whether anything is too old, where the settings say how old that is."""
+UPKEEP_S = 21_600.0
+"""How often it looks whether a copy is due or anything is too old, where the settings want that."""
 
 PASSING = (LimpetError, apsw.Error, OSError)
 """Faults that may pass: the sidecar says them and tries again."""
@@ -81,7 +81,7 @@ class Sidecar:
             notes = threading.Thread(target=self._write_notes, name="notes", daemon=True)
             notes.start()
             self._start_pushing()
-            self._start_retention()
+            self._start_upkeep()
             threading.Thread(target=self._watch.run, args=(self._stop,), name="watch", daemon=True).start()
             waking = Waking(self._settings, self._say)
             threading.Thread(target=waking.run, args=(self._stop, self._is_well), name="briefs", daemon=True).start()
@@ -179,22 +179,24 @@ class Sidecar:
         """Whether it has begun to record, and can."""
         return self._done > 0 and not self._complaint
 
-    def _start_retention(self) -> None:
-        """Drop what is old, where the settings say so, beside the loop: announced first, then now and then."""
+    def _start_upkeep(self) -> None:
+        """Copy, and drop what is old, where the settings say so, beside the loop."""
         chosen = self._settings
-        if (chosen.keep_days or chosen.keep_mb) and chosen.owns_spool:
-            threading.Thread(target=self._retain, name="retention", daemon=True).start()
+        if (chosen.keep_days or chosen.keep_mb or chosen.backups) and chosen.owns_spool:
+            threading.Thread(target=self._keep_up, name="upkeep", daemon=True).start()
 
-    def _retain(self) -> None:
+    def _keep_up(self) -> None:
+        """Copy first: what is dropped is then in a copy."""
         while not self._stop.wait(NOTES_S):
-            try:
-                with Memory(self._settings) as memory:
-                    said = pruning.retain(memory, clock.now_ms())
-            except LimpetError as error:
-                said = f"cannot drop what is old: {error.message}"
-            if said:
-                self._say(said)
-            self._stop.wait(RETENTION_S)
+            for work in (copies.nightly, pruning.retain):
+                try:
+                    with Memory(self._settings) as memory:
+                        said = work(memory, clock.now_ms())
+                except LimpetError as error:
+                    said = f"not done: {error.message}"
+                if said:
+                    self._say(said)
+            self._stop.wait(UPKEEP_S)
 
     def _look_for_notes(self) -> None:
         with Memory(self._settings) as memory:

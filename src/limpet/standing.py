@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from limpet import clock, days, fleet, pushing
 from limpet.note.diary import Diary
+from limpet.upkeep import finishing, pruning
 
 if TYPE_CHECKING:
     from limpet.memory import Memory
@@ -31,7 +32,15 @@ def told(memory: Memory) -> dict[str, Any]:
         "note_model": note_model(memory),
         "notes": troubles(memory),
         "push": pushed(memory),
+        "upkeep": upkeep(memory),
     }
+
+
+def upkeep(memory: Memory) -> list[str]:
+    """Return what was begun and not finished, and what was announced."""
+    begun = "erasing was begun and not finished: the sidecar, or the next limpet forget, finishes it"
+    said = begun if finishing.is_unfinished(memory) else ""
+    return [*filter(None, (said, pruning.announcement(memory)))]
 
 
 def pushed(memory: Memory) -> str | None:

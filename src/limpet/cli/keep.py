@@ -42,6 +42,8 @@ def _standing_lines(told: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {told['note_model']}"
     if told.get("push"):
         yield f"  {text.clean(told['push'])}"
+    for said in told.get("upkeep", ()):
+        yield f"  {said}"
     for machine in told.get("machines", ()):
         yield f"  {machine['machine']:<24} {machine['records']:>12,} records  {text.clean(machine['state'])}"
     for trouble in told.get("notes", ()):
