@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { supervise } from "./supervise.js";
-const LOOK_MS = 60_000;
+const LOOK_MS = 10_000;
 const LOOKS = 5; // so many looks, at least, before somebody is told
 const ANSWER_MS = 5_000;
 const WAY_MS = 60_000; // a way that takes longer is ended, and the next one is taken

@@ -48,6 +48,7 @@ TESTED = "2026.9.6"
 
 RESTART = "openclaw gateway restart"
 SETUP = "limpet setup openclaw"
+CHECK = "Check that file; where OpenClaw was upgraded, upgrade Limpet, too: pip install -U limpet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,9 @@ def _of_the_plugin(store: SqliteStore, hooks: Sequence[Stream], watched: Watched
     if watched.alive and hooks and _is_silent(store, hooks[-1], watched.now_ms):
         yield Break("silent", "The gateway runs, but its plugin has gone silent.", RESTART, last_ms)
         return
-    unseen, since_ms = store.find.unseen_by(HOOKS, watched.now_ms - WEEK_MS, watched.now_ms - SETTLE_MS)
+    began_ms = hooks[-1].first_ms if hooks else watched.now_ms
+    now_ms = watched.now_ms
+    unseen, since_ms = store.find.unseen_by(HOOKS, now_ms - WEEK_MS, began_ms, now_ms - SETTLE_MS)
     if unseen >= UNSEEN:
         sentence = f"The hooks have stopped while transcripts go on: {unseen:,} events were seen there only."
         yield Break("hooks", sentence, RESTART, since_ms)
@@ -186,7 +189,7 @@ def _of_the_sources(watches: Sequence[Watch]) -> Iterator[Break]:
     for watch in watches:
         if watch.why:
             since_ms = watch.good_ms or watch.failed_ms
-            yield Break(f"source {watch.source}", watch.why, "limpet doctor", since_ms)
+            yield Break(f"source {watch.source}", watch.why, CHECK, since_ms)
 
 
 def _of_the_results(store: SqliteStore, watched: Watched) -> Iterator[Break]:

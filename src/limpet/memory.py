@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from limpet import clock, coverage, door, interpreter, recall, timeline, verification
+from limpet import clock, coverage, door, interpreter, messenger, recall, timeline, verification
 from limpet import settings as settings_module
 from limpet.errors import BadInput, NotFound, Unavailable
 from limpet.model import Batch, Event, Query
 from limpet.question import parse
 from limpet.recording import Lock, Recording
 from limpet.runtimes import importing
-from limpet.runtimes.openclaw import setup
+from limpet.runtimes.openclaw import route, setup
 from limpet.runtimes.openclaw.workspaces import Workspaces
 from limpet.spool import reader, writer
 from limpet.store import opening
@@ -254,6 +254,10 @@ class Memory:
                 index.close()
         except apsw.Error as error:
             raise opening.explained(error, path_of(self.settings.db)) from error
+
+    def ways(self) -> Sequence[Sequence[str]]:
+        """Return the ways on which somebody is told that something is broken, best first: commands."""
+        return messenger.ways(self.settings, route.last(self.settings.state, clock.now_ms()))
 
     def health(self) -> coverage.Health:
         """Return whether Limpet records what it should."""

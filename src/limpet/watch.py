@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from limpet import alarm, clock, messenger
-from limpet.errors import LimpetError, Unavailable
+from limpet.errors import LimpetError
 from limpet.memory import Memory
-from limpet.runtimes.openclaw import route
 
 if TYPE_CHECKING:
     import threading
@@ -32,7 +31,6 @@ class Watch:
         self._say = say
         self._alarm = alarm.Alarm.read(settings.home)
         self._looked_s = clock.monotonic_s()
-        self._ways: Sequence[Sequence[str]] = ()
         self._kept: Sequence[Sequence[str]] = ()
         self._pauses = self._failed = 0
         self._complaint = ""
@@ -51,38 +49,33 @@ class Watch:
 
     def look(self) -> None:
         """Look once. Raises LimpetError where what is known cannot be kept."""
-        broken = self._broken()
+        broken, ways = self._seen()
         passed_s, self._looked_s = clock.monotonic_s() - self._looked_s, clock.monotonic_s()
         after_s = self._settings.alarm_after_s
         message = self._alarm.look(broken, min(passed_s, 2 * LOOK_S), after_s, clock.now_ms())
-        self._find_ways()
+        if ways != self._kept:
+            messenger.keep(self._settings, ways)
+            self._kept = ways
         if message is not None:
-            self._tell(message, broken)
+            self._tell(message, broken, ways)
         self._alarm.write(self._settings.home)
 
-    def _broken(self) -> Mapping[str, str]:
-        """Return what is broken, code to sentence; a memory that cannot be read is broken, too."""
-        try:
-            with Memory(self._settings) as memory:
+    def _seen(self) -> tuple[Mapping[str, str], Sequence[Sequence[str]]]:
+        """Return what is broken, code to sentence, and the ways to a person; an unreadable memory is broken, too."""
+        with Memory(self._settings) as memory:
+            try:
                 memory.attach()
                 health = memory.health()
-        except Unavailable as error:
-            return {} if error.code == "no_database" else {"memory": f"{error.message} -> {error.hint}"}
-        except LimpetError as error:
-            return {"memory": f"{error.message} -> {error.hint}"}
-        return {one.code: f"{one.sentence} -> {one.remedy}" for one in health.breaks}
+            except LimpetError as error:
+                is_none = error.code == "no_database"
+                return {} if is_none else {"memory": f"{error.message} -> {error.hint}"}, memory.ways()
+            return {one.code: f"{one.sentence} -> {one.remedy}" for one in health.breaks}, memory.ways()
 
-    def _find_ways(self) -> None:
-        self._ways = messenger.ways(self._settings, route.last(self._settings.state, clock.now_ms()))
-        if self._ways != self._kept:
-            messenger.keep(self._settings, self._ways)
-            self._kept = self._ways
-
-    def _tell(self, message: alarm.Message, broken: Mapping[str, str]) -> None:
+    def _tell(self, message: alarm.Message, broken: Mapping[str, str], ways: Sequence[Sequence[str]]) -> None:
         if self._pauses > 0:
             self._pauses -= 1
             return
-        way = messenger.deliver(self._settings, self._ways, message)
+        way = messenger.deliver(self._settings, ways, message)
         if way:
             self._failed = 0
             self._alarm.delivered(message, broken, clock.now_ms())

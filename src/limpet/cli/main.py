@@ -174,7 +174,7 @@ COMMANDS: dict[str, Command] = {
         "limpet status && echo fine",
     ),
     "doctor": Command(
-        "keep:doctor", "walk the whole chain from hook to answer and name the broken link", "limpet doctor"
+        "doctor:doctor", "walk the whole chain from hook to answer and name the broken link", "limpet doctor"
     ),
     "verify": Command(
         "keep:verify", "check the ledger's chain, and that each part of a record is in an event", "limpet verify"

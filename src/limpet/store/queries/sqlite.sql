@@ -134,7 +134,7 @@ WITH recent AS (
     AND instr(s.value, 'openclaw.') AND NOT coalesce(e.label IN (SELECT id FROM name WHERE value IN ('own', 'internal')), 0)
   ORDER BY e.pos DESC LIMIT :among)
 SELECT count(*), min(pos) >> 20 FROM recent r
-WHERE NOT seen AND arrived_ms <= :until AND pos > (SELECT max(pos) FROM recent b WHERE b.seen AND b.agent IS r.agent) + (2000 << 20)
+WHERE NOT seen AND arrived_ms <= :until AND pos > :after << 20 AND pos > (SELECT max(pos) FROM recent b WHERE b.seen AND b.agent IS r.agent) + (2000 << 20)
 -- name: seen_by_both
 SELECT count(*) FROM (SELECT 1 FROM event e JOIN name s ON s.id = e.sources WHERE e.pos BETWEEN :since << 20 AND :until << 20
   AND instr(s.value, :one) AND instr(s.value, :other) LIMIT 1)

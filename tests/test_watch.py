@@ -1,0 +1,87 @@
+"""The watch in a real sidecar: somebody is told once, by a real command, also over restarts, and of the end of it."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+from lab import Lab, kill, until
+from limpet.alarm import Alarm
+from test_alarm import configure, write_program
+from test_breaks import SECOND, Plugin, gateway
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+STOPPED = "Limpet: The gateway runs on, but Limpet's plugin in it was stopped. -> openclaw gateway restart"
+
+
+def prepare(lab: Lab, after_s: int = 1) -> None:
+    """Have somebody told after a second; what they are told is written down."""
+    write_program(lab.folder / "bin", "pen")
+    configure(lab, f'on_alarm = "{lab.folder}/bin/pen"', f"alarm_after_s = {after_s}")
+
+
+def told(lab: Lab) -> Sequence[str]:
+    """Return what somebody was told, with its state."""
+    path = lab.folder / "told"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def test_a_dead_plugin_is_told_once_over_restarts_and_so_is_its_return(lab: Lab):
+    """The sidecar is killed and started again meanwhile: no second alarm; the all-clear follows."""
+    prepare(lab)
+    with gateway(lab):
+        plugin = Plugin(lab)
+        plugin.beat("limpet_stop", ago_ms=20 * SECOND)
+        with lab.sidecar() as first:
+            until(lambda: Alarm.read(lab.home).told, "the alarm is kept")
+            kill(first)
+        with lab.sidecar():
+            time.sleep(2.5)
+            assert told(lab) == [f"broken 1 {STOPPED}"]
+            assert lab.limpet("status", "--json").json["told"] == [STOPPED.removeprefix("Limpet: ")]
+            assert "was told: " in lab.limpet("doctor").out
+            plugin.beat("limpet_start")
+            until(lambda: len(told(lab)) == 2, "the all-clear")
+    assert told(lab)[1] == f"clear 1 Limpet: all is well again. It was: {STOPPED.removeprefix('Limpet: ')}"
+
+
+def test_the_ways_lie_ready_for_the_plugin(lab: Lab):
+    """A dead sidecar cannot be asked for them."""
+    prepare(lab)
+    with lab.sidecar():
+        until((lab.home / "ways.json").exists, "the ways are written down")
+        until(lambda: json.loads((lab.home / "ways.json").read_text()), "they are whole")
+    said = json.loads((lab.home / "ways.json").read_text())
+    assert said == {"after_s": 1, "ways": [[f"{lab.folder}/bin/pen"]]}
+    assert {path.stat().st_mode & 0o777 for path in lab.home.glob("*.json")} == {0o600}
+
+
+def test_a_database_that_cannot_be_read_is_told(lab: Lab):
+    """The watch itself needs the memory, and says so where it has none."""
+    prepare(lab)
+    lab.drain()
+    lab.db.write_bytes(b"this is no database" * 1000)
+    with lab.sidecar():
+        until(lambda: told(lab), "the alarm")
+    assert "is not a SQLite database" in told(lab)[0]
+
+
+def test_where_all_is_well_nobody_is_told(lab: Lab):
+    """A plugin that beats and a sidecar that records."""
+    prepare(lab)
+    with gateway(lab), lab.sidecar():
+        Plugin(lab).beat()
+        time.sleep(2.5)
+    assert told(lab) == []
+
+
+def test_an_alarm_can_be_switched_off(lab: Lab):
+    """`alarm_after_s = 0`; status says it all the same."""
+    prepare(lab, after_s=0)
+    with gateway(lab), lab.sidecar():
+        Plugin(lab).beat("limpet_stop", ago_ms=20 * SECOND)
+        time.sleep(2)
+        assert (lab.limpet("status").status, told(lab)) == (5, [])
