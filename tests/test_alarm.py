@@ -125,7 +125,7 @@ def test_a_state_that_cannot_be_read_is_none(tmp_path: Path, kept: bytes):
     assert Alarm.read(tmp_path) == Alarm()
 
 
-def test_a_message_has_a_bounded_length_and_no_control_character(tmp_path: Path):
+def test_a_message_has_a_bounded_length_and_no_control_character():
     """What a source said may be long and hostile."""
     alarm = Alarm()
     alarm.look({"a": "x\x1b[31m\n" * 5000}, 0, 0, NOON)

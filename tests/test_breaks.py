@@ -154,7 +154,7 @@ def test_a_plugin_that_came_back_is_no_break_before_anything_happens(lab: Lab):
         earlier = {"v": 1, "id": f"{99:032x}", "producer": "earlier", "seq": 1, "ts": clock.now_ms() - 10 * MINUTE}
         lab.spool([{**call("c-1"), **earlier}], "earlier")
         write(lab, database, "one", "two", "three")
-        assert codes(health(lab, later_ms=20 * SECOND, living=frozenset({"earlier"}))) == ["silent"]
+        assert codes(health(lab, later_ms=20 * SECOND, living=frozenset({"earlier"}))) == ["hooks"]
         plugin.beat("limpet_start", ago_ms=-2 * SECOND)
         lab.drain()
         assert codes(health(lab, later_ms=20 * SECOND)) == []

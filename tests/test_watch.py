@@ -60,9 +60,9 @@ def test_the_ways_lie_ready_for_the_plugin(lab: Lab):
 
 
 def test_a_database_that_cannot_be_read_is_told(lab: Lab):
-    """The watch itself needs the memory, and says so where it has none."""
+    """The watch itself needs the memory, and says so where it has none; somebody else's file is left alone."""
     prepare(lab)
-    lab.drain()
+    lab.db.parent.mkdir(parents=True)
     lab.db.write_bytes(b"this is no database" * 1000)
     with lab.sidecar():
         until(lambda: told(lab), "the alarm")

@@ -58,7 +58,8 @@ class Watched:
     `recording` that a recorder holds the lock; `plugin` that OpenClaw's configuration names the plugin; `disabled` why
     it does not load it although it was set up; `alive` that a producer's process lives, `living` which producers';
     `pending` bytes wait in the spool, the oldest since `pending_ms`; `spool_fault` says why the plugin could write
-    nothing now; `complaint` why the sidecar cannot record, `stuck` that it does nothing any more.
+    nothing now; `complaint` why the sidecar cannot record, `stuck` that it does nothing any more; `damaged` is
+    where a database lies that was damaged and moved aside.
     """
 
     now_ms: int
@@ -72,6 +73,7 @@ class Watched:
     living: frozenset[str] = frozenset()
     complaint: str = ""
     stuck: str = ""
+    damaged: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from limpet import clock, coverage, door, interpreter, messenger, recall, timeline, verification
+from limpet import clock, coverage, door, interpreter, messenger, recall, rescue, timeline, verification
 from limpet import settings as settings_module
 from limpet.errors import BadInput, NotFound, Unavailable
 from limpet.model import Batch, Event, Query
@@ -283,6 +283,7 @@ class Memory:
             living=living,
             complaint=complaint,
             stuck=stuck,
+            damaged=rescue.left_behind(self.settings),
         )
 
     def _sidecar(self) -> tuple[bool, str, str]:
@@ -320,6 +321,7 @@ class Memory:
             yield None
             return
         try:
+            rescue.settle(self.settings)
             recording = Recording.open(self.settings)
             try:
                 yield recording

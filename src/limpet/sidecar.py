@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from limpet import clock, door
+from limpet import clock, door, rescue
 from limpet.errors import LimpetError, Unavailable
 from limpet.memory import Memory
 from limpet.recording import Lock, Recording
@@ -88,12 +88,14 @@ class Sidecar:
         ticks = 0
         while not self._stop.is_set():
             try:
+                self._check()
                 recording = recording or self._opened()
                 more = self._round(recording, everything=ticks % OTHERS == 0 or self._wake.is_set())
             except PASSING as error:
                 self._complain(self._explained(error))
                 recording, more = _closed(recording), False
-                self._stop.wait(RETRY_S)
+                if not self._rescued():
+                    self._stop.wait(RETRY_S)
             ticks += 1
             if not more:
                 self._wake.wait(TICK_S)
@@ -105,7 +107,28 @@ class Sidecar:
         with self._rounds:
             self._rounds.notify_all()  # there will be no other round
 
+    def _check(self) -> None:
+        """Raise Unavailable where the watch has found the database damaged."""
+        if self._watch.damage:
+            why, self._watch.damage = self._watch.damage, ""
+            raise Unavailable(f"{self._settings.db} is damaged: {why}.", "It is made anew.", "damaged")
+
+    def _rescued(self) -> bool:
+        """Put a new database in the place of one that is damaged; return whether that was so."""
+        try:
+            if not (why := rescue.look(self._settings)):
+                return False
+            self._say(f"the database is damaged ({why}): bringing back what can be read")
+            done = rescue.rescue(self._settings, lambda _: None)
+        except PASSING as error:
+            self._complain(self._explained(error))
+            return False
+        self._say(done.sentence)
+        self._watch.news.append(done.sentence)
+        return True
+
     def _opened(self) -> Recording:
+        rescue.settle(self._settings)
         recording = Recording.open(self._settings)
         self._say(f"recording into {self._settings.db}")
         return recording

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from limpet import alarm, clock, messenger
+from limpet import alarm, clock, messenger, rescue
 from limpet.errors import LimpetError
 from limpet.memory import Memory
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from limpet.settings import Settings
 
 LOOK_S = 60.0
+DAY_S = 86_400.0
+"""How often SQLite is asked whether the database is whole; the first time soon after the start."""
+
 LOOKS = 5
 """So many looks, at least, before somebody is told."""
 
@@ -26,7 +29,10 @@ class Watch:
     """One watch beside a recorder, or alone."""
 
     def __init__(self, settings: Settings, say: Callable[[str], None]) -> None:
-        """Look at this installation; `say` gets a line for what was told to whom, and for what could not be."""
+        """Look at this installation; `say` gets a line for what was told to whom, and for what could not be.
+
+        `damage` is what was found wrong with the database; `news` is what is to be told once, whatever else is.
+        """
         self._settings = settings
         self._say = say
         self._alarm = alarm.Alarm.read(settings.home)
@@ -34,12 +40,17 @@ class Watch:
         self._kept: Sequence[Sequence[str]] = ()
         self._pauses = self._failed = 0
         self._complaint = ""
+        self._checked_s = clock.monotonic_s()
+        self.damage = ""
+        self.news: list[str] = []
 
     def run(self, stop: threading.Event) -> None:
         """Look now and then until told to stop; nothing that goes wrong here ends the recording beside it."""
-        if not self._settings.alarm_after_s or not self._settings.owns_spool:
+        if not self._settings.owns_spool:
             return
-        while not stop.wait(min(LOOK_S, self._settings.alarm_after_s / LOOKS)):
+        after_s = self._settings.alarm_after_s
+        self.damage = rescue.look(self._settings)
+        while not stop.wait(min(LOOK_S, after_s / LOOKS) if after_s else LOOK_S):
             try:
                 self.look()
             except LimpetError as error:
@@ -50,12 +61,18 @@ class Watch:
     def look(self) -> None:
         """Look once. Raises LimpetError where what is known cannot be kept."""
         broken, ways = self._seen()
-        passed_s, self._looked_s = clock.monotonic_s() - self._looked_s, clock.monotonic_s()
-        after_s = self._settings.alarm_after_s
-        message = self._alarm.look(broken, min(passed_s, 2 * LOOK_S), after_s, clock.now_ms())
+        now_s = clock.monotonic_s()
+        if "memory" in broken or now_s - self._checked_s >= DAY_S:
+            self._checked_s, self.damage = now_s, rescue.look(self._settings)
+        passed_s, self._looked_s = now_s - self._looked_s, now_s
+        if not self._settings.alarm_after_s:
+            return
+        message = self._alarm.look(broken, min(passed_s, 2 * LOOK_S), self._settings.alarm_after_s, clock.now_ms())
         if ways != self._kept:
             messenger.keep(self._settings, ways)
             self._kept = ways
+        if self.news and messenger.deliver(self._settings, ways, alarm.Message(f"Limpet: {' '.join(self.news)}")):
+            self.news.clear()
         if message is not None:
             self._tell(message, broken, ways)
         self._alarm.write(self._settings.home)

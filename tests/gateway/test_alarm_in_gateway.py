@@ -112,7 +112,7 @@ def kill_the_plugin(drill: Drill) -> None:
         gateway.turn("DO:ok while nobody listens", check=False)
         drill.look("no plugin")
         gateway.openclaw("plugins", "enable", "limpet", "--accept-capabilities")
-        gateway.wait_for(lambda: len(drill.reached(CLEAR)) == 2, "the sidecar gives the all-clear", 120)
+        gateway.wait_for(lambda: len(drill.reached(CLEAR)) == 2, "the sidecar gives the all-clear", 60)
         drill.look("plugin again")
     finally:
         alone.terminate()

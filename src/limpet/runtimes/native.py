@@ -83,6 +83,37 @@ def limpet_dropped(saying: Saying) -> Sequence[Fact]:
     ]  # fmt: skip
 
 
+def limpet_lost(saying: Saying) -> Sequence[Fact]:
+    """Return a gap for the first of some records that could not be read back from a damaged database."""
+    event = saying.event
+    count = event.get("lost")
+    if not isinstance(count, int):
+        return ()  # another of them, or one that was forgotten
+    at_ms, flag = when(event.get("since_ms"), saying.record.arrived_ms)
+    until, _ = when(event.get("until_ms"), saying.record.arrived_ms)
+    return [
+        saying.fact(
+            "gap", "whole", 0, at_ms=at_ms, flags=(flag,) if flag else (), actor="system", trust="system", label="",
+            duration_ms=max(0, until - at_ms), status="failed",
+            summary=f"{count:,} records could not be read back from a damaged database",
+        )
+    ]  # fmt: skip
+
+
+def limpet_rescued(saying: Saying) -> Sequence[Fact]:
+    """Return an error: the database was damaged, and how much of it could be read back."""
+    event = saying.event
+    records, lost = (n if isinstance(n := event.get(name), int) else 0 for name in ("records", "lost"))
+    summary = f"the database was damaged: {records:,} of {records + lost:,} records could be read back"
+    return [
+        saying.fact(
+            "error", "whole", 0, at_ms=saying.record.arrived_ms, actor="system", trust="system", label="",
+            status="failed", summary=summary, error=text.one_line(words_of(event.get("error")), 200),
+            details={"records": records, "lost": lost},
+        )
+    ]  # fmt: skip
+
+
 def _kept(summary: str) -> str:
     said = text.clean(summary)
     return said if len(said) <= SUMMARY_CHARS else said[: SUMMARY_CHARS - 1] + "…"
@@ -97,6 +128,8 @@ NATIVE: Mapping[str, Callable[[Saying], Sequence[Fact]]] = {
     "limpet_tool_call": limpet_tool_call,
     "script_row": script_row,
     "limpet_dropped": limpet_dropped,
+    "limpet_lost": limpet_lost,
+    "limpet_rescued": limpet_rescued,
     "limpet_start": _silent,
     "limpet_stop": _silent,
     "limpet_beat": _silent,

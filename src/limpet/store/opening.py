@@ -81,7 +81,9 @@ def explained(error: apsw.Error, path: Path) -> Unavailable | BadInput:
             f"{path} is not a SQLite database.", "Move it away, or name another with --db.", "not_a_database"
         )
     if isinstance(error, apsw.CorruptError):
-        return Unavailable(f"{path} is damaged: {error}.", "limpet doctor  says what can be read.", "damaged")
+        return Unavailable(
+            f"{path} is damaged: {error}.", "limpet run  moves it aside and brings back what can be read.", "damaged"
+        )
     if isinstance(error, apsw.BusyError):
         return Unavailable(f"{path} is locked by another program.", "Try again, or end that program.", "locked")
     if isinstance(error, apsw.FullError):

@@ -48,6 +48,11 @@ class Records:
         row = self._connection.execute(self._sql["head"]).fetchone()
         return (int(row[0]), bytes(row[1])) if row else (0, ledger.GENESIS)
 
+    def last_content(self) -> int:
+        """Return the newest number of which there are bytes; 0 where there are none."""
+        row = self._connection.execute(self._sql["last_content"]).fetchone()
+        return int(row[0]) if row else 0
+
     def known(self, ids: Iterable[str]) -> set[str]:
         """Return which of these record ids the ledger holds."""
         rows = self._connection.execute(self._sql["known_records"], {"ids": json.dumps(list(ids))})

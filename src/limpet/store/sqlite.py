@@ -60,6 +60,7 @@ class SqliteStore:
         try:
             self.connection.execute("BEGIN IMMEDIATE")
             try:
+                self.check_in_place()  # what is written to a file that was put aside is lost
                 yield
                 self.connection.execute("COMMIT")
             except BaseException:

@@ -1,5 +1,7 @@
 -- name: head
 SELECT no, hash FROM record ORDER BY no DESC LIMIT 1
+-- name: last_content
+SELECT no FROM content ORDER BY no DESC LIMIT 1
 -- name: known_records
 SELECT id FROM record WHERE id IN (SELECT unhex(value) FROM json_each(:ids))
 -- name: add_record
