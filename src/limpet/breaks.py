@@ -40,6 +40,9 @@ GRACE_MS = 5_000
 UNSEEN = 2
 """So many events that only transcripts tell of are no accident: a turn has at least two messages."""
 
+LONGEST_LOG = 256 << 20
+"""The log is cut at 64 MiB; where it is so long, somebody has prevented that for long."""
+
 ENDLESS = 3
 """So many calls in a row of which nothing tells the result."""
 
@@ -59,7 +62,7 @@ class Watched:
     it does not load it although it was set up; `alive` that a producer's process lives, `living` which producers';
     `pending` bytes wait in the spool, the oldest since `pending_ms`; `spool_fault` says why the plugin could write
     nothing now; `complaint` why the sidecar cannot record, `stuck` that it does nothing any more; `damaged` is
-    where a database lies that was damaged and moved aside.
+    where a database lies that was damaged and moved aside; `log_bytes` how long the database's log is.
     """
 
     now_ms: int
@@ -74,6 +77,7 @@ class Watched:
     complaint: str = ""
     stuck: str = ""
     damaged: str = ""
+    log_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,7 @@ def found(store: SqliteStore, watched: Watched) -> Sequence[Break]:
     return [
         *_of_the_plugin(store, hooks, watched),
         *_of_the_spool(hooks, watched),
+        *_of_the_log(watched),
         *_of_the_sources(store.state.watches()),
         *_of_the_results(store, watched),
     ]
@@ -185,6 +190,15 @@ def _of_the_spool(hooks: Sequence[Stream], watched: Watched) -> Iterator[Break]:
     elif not watched.recording and watched.alive:
         sentence = "The gateway runs and its plugin writes, but the sidecar is not running."
         yield Break("sidecar", sentence, "limpet run" if hooks else SETUP)
+
+
+def _of_the_log(watched: Watched) -> Iterator[Break]:
+    """Yield that some program reads on and on, so that the database's log cannot begin anew."""
+    if watched.log_bytes > LONGEST_LOG:
+        sentence = (
+            f"The database's log has grown to {watched.log_bytes >> 20:,} MB: a program does not end its reading."
+        )
+        yield Break("log", sentence, "End that program: fuser -v names those that have the database open.")
 
 
 def _of_the_sources(watches: Sequence[Watch]) -> Iterator[Break]:

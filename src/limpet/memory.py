@@ -283,6 +283,7 @@ class Memory:
             living=living,
             complaint=complaint,
             stuck=stuck,
+            log_bytes=_size(self.settings.db.with_name(f"{self.settings.db.name}-wal")),
             damaged=rescue.left_behind(self.settings),
         )
 
@@ -339,6 +340,13 @@ def _is_taken(lock: Lock, seconds: float) -> bool:
             return False
         clock.sleep(0.02)
     return True
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def parse_id(text: str) -> int:

@@ -8,6 +8,7 @@ leaves the old file or the new one, and the next start goes on. The caller holds
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -34,6 +35,8 @@ SOURCE = "limpet"
 LOST, RESCUED = "limpet_lost", "limpet_rescued"
 PART, WHOLE = "rescue-part", "rescue"
 BATCH = 1000
+LOG_MAGIC = b"\x37\x7f\x06"
+"""How every log of SQLite's begins (sqlite.org/fileformat2.html, 4.1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ def look(settings: Settings) -> str:
     if not settings.db.exists():
         return ""
     try:
-        return is_damaged(settings.db) if _is_ours(settings.db) else ""
+        return is_damaged(settings.db) or _odd(settings.db) if _is_ours(settings.db) else ""
     except (apsw.Error, OSError):
         return ""  # locked, or no permission: that is no damage
 
@@ -68,10 +71,17 @@ def left_behind(settings: Settings) -> str:
 
 
 def settle(settings: Settings) -> Rescued | None:
-    """End what a killed rescue had begun; return what it did. Asked before the database is opened."""
+    """End what a killed rescue had begun; return what it did. Asked before the database is opened for recording.
+
+    Raises Unavailable, with the code `damaged`, for what SQLite would pass over in silence.
+    """
     _remove(_beside(settings.db, PART))
     whole = _beside(settings.db, WHOLE)
-    return _swap(settings, whole) if whole.exists() else None
+    if whole.exists():
+        return _swap(settings, whole)
+    if settings.db.exists() and _is_ours(settings.db) and (why := _odd(settings.db)):
+        raise Unavailable(f"{settings.db} is damaged: {why}.", "limpet run  makes it anew.", "damaged")
+    return None
 
 
 def rescue(settings: Settings, progress: Callable[[int], None]) -> Rescued:
@@ -181,6 +191,16 @@ def _counted(db: Path, aside: Path) -> Rescued:
         (told,) = store.records.fetch([number])
     event = told.body["event"]
     return Rescued(aside, int(event["records"]), int(event["lost"]))
+
+
+def _odd(db: Path) -> str:
+    """Return what SQLite would pass over in silence: a file without a byte, a log whose head means nothing."""
+    if db.stat().st_size == 0:
+        return "the file is empty"
+    log = _beside(db, "-wal", "")
+    with log.open("rb") if log.exists() else io.BytesIO() as file:
+        head = file.read(32)
+    return "its log has lost its head" if len(head) == 32 and head[:3] != LOG_MAGIC else ""
 
 
 def _is_ours(db: Path) -> bool:

@@ -144,6 +144,8 @@ SELECT count(*) FROM (SELECT 1 FROM event e JOIN name s ON s.id = e.sources WHER
 SELECT status.value, e.pos >> 20 FROM event e JOIN name status ON status.id = e.status
 WHERE e.type = (SELECT id FROM name WHERE value = 'tool_call') AND e.pos >= :since << 20 AND status.value <> 'started'
 ORDER BY e.pos DESC LIMIT :among
+-- name: cut_log
+PRAGMA wal_checkpoint(TRUNCATE)
 -- name: meta
 SELECT value FROM meta WHERE name = ?
 -- name: put_meta
