@@ -15,7 +15,7 @@ import apsw
 from limpet import settings, sidecar
 from limpet.store import opening
 
-FIRST, LAST = 2, 120
+FIRST, STEP, LAST = 2, 3, 70
 FAULTS = {"full": apsw.FullError, "eio": apsw.IOError, "sync": apsw.IOError}
 
 
@@ -45,7 +45,7 @@ class Refusing(apsw.VFS):
         self._next -= 1
         if self._next > 0 or self._gap > LAST:
             return False
-        self._gap += 1
+        self._gap += STEP
         self._next = self._gap
         return True
 

@@ -37,6 +37,9 @@ NOTES_S = 60.0
 PASSING = (LimpetError, apsw.Error, OSError)
 """Faults that may pass: the sidecar says them and tries again."""
 
+DAMAGED = ("damaged", "not_a_database")
+"""Faults that do not pass: the file is looked at, and made anew where it was ours."""
+
 PROGRESS_S = 2.0
 ALREADY_RUNNING = "A sidecar is already running here."
 
@@ -92,9 +95,10 @@ class Sidecar:
                 recording = recording or self._opened()
                 more = self._round(recording, everything=ticks % OTHERS == 0 or self._wake.is_set())
             except PASSING as error:
-                self._complain(self._explained(error))
+                fault = self._explained(error)
+                self._complain(fault)
                 recording, more = _closed(recording), False
-                if not self._rescued():
+                if fault.code not in DAMAGED or not self._rescued():
                     self._stop.wait(RETRY_S)
             ticks += 1
             if not more:

@@ -43,6 +43,7 @@ def faulty(lab: Lab, kind: str, how: str) -> Iterator[subprocess.Popen[str]]:
     finally:
         if process.poll() is None:
             process.terminate()
+            ended(process)
 
 
 @contextmanager
@@ -61,20 +62,21 @@ def held(lab: Lab, begin: str) -> Iterator[subprocess.Popen[str]]:
 
 @pytest.mark.parametrize("kind", ["full", "eio", "sync"])
 def test_faults_at_every_step_of_a_commit_lose_and_double_nothing(lab: Lab, kind: str):
-    """A full disk, or an error of writing or of syncing, more than a hundred times, each after one step more."""
-    lines = mixed(1500)
-    fill(lab, lines, 60)
+    """A full disk, or an error of writing or of syncing, dozens of times, each after a few steps more."""
+    lines = mixed(500)
+    fill(lab, lines, 20)
     with faulty(lab, kind, "rarely") as sidecar:
         until(lambda: lab.left_in_spool() == [], "everything is taken in")
         sidecar.terminate()
         done = ended(sidecar)
-    assert int(done.out) > 10
-    assert ("The disk is full" if kind == "full" else "disk I/O error") in done.err
-    judge(lab, 1500, lines)
+    assert int(done.out) >= (4 if kind == "sync" else 20)
+    assert ("The disk is full" if kind == "full" else "cannot be read or written") in done.err
+    judge(lab, 500, lines)
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"), [("full", "The disk is full"), ("eio", "disk I/O error"), ("sync", "disk I/O error")]
+    ("kind", "said"),
+    [("full", "The disk is full"), ("eio", "cannot be read or written"), ("sync", "cannot be read or written")],
 )
 def test_a_fault_that_lasts_is_said_by_status_and_made_good_afterwards(lab: Lab, kind: str, said: str):
     """Exit status 5 with the reason while it lasts; the sidecar goes on by itself once it is over."""
@@ -90,7 +92,7 @@ def test_a_fault_that_lasts_is_said_by_status_and_made_good_afterwards(lab: Lab,
         ended(sidecar)
     assert (status.status, status.json["breaks"][0]["code"], said in status.json["sentence"]) == (5, "recorder", True)
     assert said in recent.json["coverage"]["warning"]
-    assert len(lab.events("tool_call")) == 41
+    assert len(lab.events("tool_call")) == 40
     assert (lab.verdict().faults, lab.limpet("status").status) == ((), 0)
 
 
@@ -105,7 +107,7 @@ def test_a_database_that_another_program_locks_is_said_and_made_good(lab: Lab):
         until(lambda: lab.left_in_spool() == [], "everything is taken in")
     assert (status.status, "locked by another program" in status.json["sentence"]) == (5, True)
     assert "locked by another program" in recent.json["coverage"]["warning"]
-    assert (len(lab.events("tool_call")), lab.verdict().faults) == (41, ())
+    assert (len(lab.events("tool_call")), lab.verdict().faults) == (40, ())
 
 
 @pytest.mark.soak
@@ -119,7 +121,7 @@ def test_a_database_that_is_locked_for_a_minute_loses_nothing(lab: Lab):
             status = lab.limpet("status", "--json")
         until(lambda: lab.left_in_spool() == [], "everything is taken in")
     assert (status.status, "locked by another program" in status.json["sentence"]) == (5, True)
-    assert (len(lab.events("tool_call")), lab.verdict().faults) == (401, ())
+    assert (len(lab.events("tool_call")), lab.verdict().faults) == (400, ())
 
 
 def log_bytes(lab: Lab) -> int:
@@ -137,7 +139,7 @@ def test_a_log_that_a_stuck_reader_lets_grow_is_cut_when_it_is_gone(lab: Lab, mo
             while recording.round():
                 pass
             grown = log_bytes(lab)
-            assert len(lab.events("tool_call")) == 801
+            assert len(lab.events("tool_call")) == 800
         for _ in range(2):
             lab.spool([call(f"d-{clock.token(4)}")], "other", 1)
             recording.round()
@@ -215,7 +217,7 @@ def test_a_process_id_that_another_process_has_now_holds_nothing_up(lab: Lab):
     with lab.sidecar():
         until(lambda: lab.left_in_spool() == [], "its segment is taken in and deleted")
         status = lab.limpet("status", "--json")
-    assert (status.status, status.json["state"]) == (0, "waiting")
+    assert (status.status, status.json["ok"]) == (0, True)
 
 
 HOMES = [

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.gateway
 
 AFTER_S = 5
+PATIENCE_S = 150
+"""A command of OpenClaw's takes five seconds on a quiet machine, and many times that on a busy one."""
+
 NO_SIDECAR = "Limpet: the gateway runs and its plugin writes, but the sidecar does not answer."
 NO_PLUGIN = "Limpet: OpenClaw does not load Limpet's plugin"
 CLEAR = "Limpet: all is well again."
@@ -94,10 +97,10 @@ def kill_the_sidecar(drill: Drill) -> None:
     dead = drill.gateway.state / "limpet" / "dead"
     dead.touch()
     os.kill(drill.sidecar(), signal.SIGKILL)
-    drill.gateway.wait_for(lambda: drill.reached(NO_SIDECAR), "the plugin has somebody told")
+    drill.gateway.wait_for(lambda: drill.reached(NO_SIDECAR), "the plugin has somebody told", PATIENCE_S)
     drill.look("no sidecar")
     dead.unlink()
-    drill.gateway.wait_for(lambda: drill.reached(CLEAR), "the plugin gives the all-clear")
+    drill.gateway.wait_for(lambda: drill.reached(CLEAR), "the plugin gives the all-clear", PATIENCE_S)
     drill.look("sidecar again")
 
 
@@ -108,11 +111,11 @@ def kill_the_plugin(drill: Drill) -> None:
     gateway.wait_for(lambda: not drill.sidecar(), "the plugin's own sidecar ends with it")
     alone = subprocess.Popen([sys.executable, "-m", "limpet", "run"], env=gateway.env, stderr=subprocess.DEVNULL)
     try:
-        gateway.wait_for(lambda: drill.reached(NO_PLUGIN), "the sidecar has somebody told")
+        gateway.wait_for(lambda: drill.reached(NO_PLUGIN), "the sidecar has somebody told", PATIENCE_S)
         gateway.turn("DO:ok while nobody listens", check=False)
         drill.look("no plugin")
         gateway.openclaw("plugins", "enable", "limpet", "--accept-capabilities")
-        gateway.wait_for(lambda: len(drill.reached(CLEAR)) == 2, "the sidecar gives the all-clear", 60)
+        gateway.wait_for(lambda: len(drill.reached(CLEAR)) == 2, "the sidecar gives the all-clear", PATIENCE_S)
         drill.look("plugin again")
     finally:
         alone.terminate()

@@ -94,6 +94,12 @@ def explained(error: apsw.Error, path: Path) -> Unavailable | BadInput:
         )
     if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError):
         return Unavailable(f"{path} cannot be opened: {error}.", "Check its owner and permissions.", "no_permission")
+    if isinstance(error, apsw.IOError):
+        return Unavailable(
+            f"The disk under {path} cannot be read or written: {error}.",
+            "Look at that disk; what is not recorded waits in the spool.",
+            "disk",
+        )
     return Unavailable(f"{path}: {error}.", "limpet doctor", "database")
 
 
@@ -194,7 +200,8 @@ def _migrate(connection: apsw.Connection, path: Path) -> None:
         _apply(connection, path)
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # a full disk has rolled it back already
+            connection.execute("ROLLBACK")
         raise
 
 
