@@ -13,9 +13,9 @@ import apsw
 import pytest
 
 from field.test_durability import mixed
-from lab import Lab, ended
+from lab import Lab, call, ended
 from limpet.errors import Unavailable
-from powercut import Disk, steps_of
+from powercut import SECTOR, Disk, steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,3 +119,34 @@ def test_a_disk_that_lies_about_syncing_is_noticed(tmp_path: Path) -> None:
     assert said == len(run.lines)
     with pytest.raises(Unavailable, match="no Limpet database yet"):
         judge(lab, run, said, 10_000)
+
+
+def cut_segment(content: bytes, synced: int, chance: random.Random) -> bytes:
+    """Return what a disk holds of a segment of which so many bytes were synced: sectors of the rest, or zeros there."""
+    kept = bytearray(content[: chance.randint(synced, len(content))])
+    for at in range(synced, len(kept), SECTOR):
+        if chance.random() < 0.4:
+            end = min(at + SECTOR, len(kept))
+            kept[at:end] = bytes(end - at)
+    return bytes(kept)
+
+
+def test_of_a_spool_that_lost_power_everything_synced_is_recorded_once(lab: Lab) -> None:
+    """200 segments, each cut behind another byte: what was synced is there, and no half of a line is taken for one."""
+    told: set[str] = set()
+    certain: set[str] = set()
+    for number in range(200):
+        chance = random.Random(number)
+        lines = [{**call(f"c-{number}-{n}", n), "id": f"{number:016x}{n:016x}"} for n in range(30)]
+        raws = [json.dumps(line).encode() + b"\n" for line in lines]
+        content = b"".join(raws)
+        synced = chance.randint(0, len(content))
+        path = lab.spool([cut_segment(content, synced, chance)], f"producer-{number}")
+        assert path.exists()
+        told |= {f"c-{number}-{n}" for n in range(30)}
+        certain |= {f"c-{number}-{n}" for n in range(30) if len(b"".join(raws[: n + 1])) <= synced}
+    lab.drain()
+    found = [event.call for event in lab.events("tool_call")]
+    assert len(found) == len(set(found))
+    assert certain <= set(found) <= told
+    assert (lab.left_in_spool(), lab.verdict().faults) == ([], ())
