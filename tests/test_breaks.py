@@ -87,10 +87,13 @@ def test_a_plugin_that_was_stopped_in_a_running_gateway_is_a_break(lab: Lab):
     with gateway(lab):
         plugin = Plugin(lab)
         plugin.beat("limpet_start", ago_ms=MINUTE)
-        plugin.beat("limpet_stop", ago_ms=5 * SECOND)
+        plugin.beat("limpet_stop")
         lab.drain()
         assert codes(health(lab)) == []
         assert codes(health(lab, later_ms=6 * SECOND)) == ["stopped"]
+        plugin.beat("limpet_start")
+        lab.drain()
+        assert codes(health(lab, later_ms=6 * SECOND)) == []
 
 
 def test_what_was_stopped_is_still_known_when_its_spool_is_long_empty(lab: Lab):
@@ -156,6 +159,21 @@ def test_a_plugin_that_came_back_is_no_break_before_anything_happens(lab: Lab):
         write(lab, database, "one", "two", "three")
         assert codes(health(lab, later_ms=20 * SECOND, living=frozenset({"earlier"}))) == ["hooks"]
         plugin.beat("limpet_start", ago_ms=-2 * SECOND)
+        lab.drain()
+        assert codes(health(lab, later_ms=20 * SECOND)) == []
+        database.stop()
+
+
+def test_a_plugin_that_is_loaded_again_in_the_same_process_is_no_break(lab: Lab):
+    """It goes on in its own numbers; what happened while it was switched off is a gap of the past."""
+    with gateway(lab):
+        plugin, database = Plugin(lab), AgentDatabase(lab.state / "agents/main/agent/openclaw-agent.sqlite")
+        database.session("s-1")
+        plugin.say(call("c-1"), ago_ms=10 * MINUTE)
+        plugin.beat("limpet_stop")
+        write(lab, database, "one", "two", "three")
+        time.sleep(1.1)  # the messages above are of the second that they were written in
+        plugin.beat("limpet_start")
         lab.drain()
         assert codes(health(lab, later_ms=20 * SECOND)) == []
         database.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab import Lab, kill, until
@@ -34,7 +35,7 @@ def test_a_dead_plugin_is_told_once_over_restarts_and_so_is_its_return(lab: Lab)
     prepare(lab)
     with gateway(lab):
         plugin = Plugin(lab)
-        plugin.beat("limpet_stop", ago_ms=20 * SECOND)
+        plugin.beat("limpet_stop")
         with lab.sidecar() as first:
             until(lambda: Alarm.read(lab.home).told, "the alarm is kept")
             kill(first)
@@ -46,6 +47,32 @@ def test_a_dead_plugin_is_told_once_over_restarts_and_so_is_its_return(lab: Lab)
             plugin.beat("limpet_start")
             until(lambda: len(told(lab)) == 2, "the all-clear")
     assert told(lab)[1] == f"clear 1 Limpet: all is well again. It was: {STOPPED.removeprefix('Limpet: ')}"
+
+
+def test_a_plugin_that_takes_its_sidecar_along_is_told_all_the_same(lab: Lab):
+    """The gateway lives on without it: the sidecar ends with its input, and leaves somebody who looks on for a while."""
+    prepare(lab)
+    with gateway(lab):
+        plugin = Plugin(lab)
+        plugin.beat("limpet_start", ago_ms=30 * SECOND)
+        plugin.beat("limpet_stop")
+        assert lab.limpet("run", "--until-eof").status == 0  # its input is at its end already
+        until(lambda: told(lab), "the alarm")
+        with lab.sidecar():
+            until(lambda: not watches(lab), "whoever looked on ends when a sidecar is back")
+    assert told(lab) == [f"broken 1 {STOPPED}"]
+
+
+def watches(lab: Lab) -> list[bytes]:
+    """Return the command lines of the processes of this installation that only look on."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"OPENCLAW_STATE_DIR={lab.state}\0".encode() in (process / "environ").read_bytes():
+                found.append((process / "cmdline").read_bytes())
+        except OSError:
+            continue  # it ended while we looked, or is not ours
+    return [line for line in found if b"\0watch\0" in line]
 
 
 def test_the_ways_lie_ready_for_the_plugin(lab: Lab):
@@ -82,6 +109,6 @@ def test_an_alarm_can_be_switched_off(lab: Lab):
     """`alarm_after_s = 0`; status says it all the same."""
     prepare(lab, after_s=0)
     with gateway(lab), lab.sidecar():
-        Plugin(lab).beat("limpet_stop", ago_ms=20 * SECOND)
-        time.sleep(2)
+        Plugin(lab).beat("limpet_stop")
+        time.sleep(6)
         assert (lab.limpet("status").status, told(lab)) == (5, [])

@@ -6,6 +6,7 @@ import contextlib
 import os
 import select
 import signal
+import subprocess
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from limpet import clock, door, rescue
 from limpet.errors import LimpetError, Unavailable
 from limpet.memory import Memory
 from limpet.recording import Lock, Recording
+from limpet.settings import for_child
 from limpet.store import opening
 from limpet.watch import Watch
 
@@ -30,6 +32,9 @@ TICK_S = 0.1
 OTHERS = 5
 RETRY_S = 2.0
 """How long it waits after a fault that may pass: a full disk, a lock held by another program."""
+
+WATCH_ON_MIN = 15
+"""For how many minutes somebody looks on after the plugin let go of the sidecar."""
 
 NOTES_S = 60.0
 """How often it looks whether a note is due, where nothing waits to be taken in."""
@@ -60,6 +65,7 @@ class Sidecar:
         self._told_s = 0.0
         self._caught_up = threading.Event()
         self._note_complaint = ""
+        self._input_ended = False
         self._watch = Watch(settings, say)
 
     def run(self, *, until_eof: bool) -> bool:
@@ -76,6 +82,8 @@ class Sidecar:
             threading.Thread(target=self._watch.run, args=(self._stop,), name="watch", daemon=True).start()
             self._loop()
             notes.join(RETRY_S)
+            if self._input_ended:
+                self._leave_a_watch()
         finally:
             entrance.close()
             lock.release()
@@ -246,7 +254,22 @@ class Sidecar:
         while not self._stop.is_set():
             ready, _, _ = select.select([sys.stdin.fileno()], [], [], 1.0)
             if ready and not os.read(sys.stdin.fileno(), 4096):
+                self._input_ended = True
                 self.stop()
+
+    def _leave_a_watch(self) -> None:
+        """Let somebody look on for a while: the gateway may go on, or come back, without the plugin and us."""
+        if not self._settings.alarm_after_s:
+            return
+        with contextlib.suppress(OSError):
+            subprocess.Popen(
+                [sys.executable, "-m", "limpet", "watch", "--minutes", str(WATCH_ON_MIN)],
+                env=dict(for_child(self._settings)),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
 
 
 def _closed(recording: Recording | None) -> Recording | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from limpet import alarm, clock, messenger, rescue
+from limpet import alarm, clock, door, messenger, rescue
 from limpet.errors import LimpetError
 from limpet.memory import Memory
 
@@ -21,6 +21,7 @@ DAY_S = 86_400.0
 LOOKS = 5
 """So many looks, at least, before somebody is told."""
 
+ANSWER_S = 2.0
 MOST_PAUSES = 30
 """Where no way takes an alarm it is tried again, at last after so many looks."""
 
@@ -48,15 +49,31 @@ class Watch:
         """Look now and then until told to stop; nothing that goes wrong here ends the recording beside it."""
         if not self._settings.owns_spool:
             return
-        after_s = self._settings.alarm_after_s
         self.damage = rescue.look(self._settings)
-        while not stop.wait(min(LOOK_S, after_s / LOOKS) if after_s else LOOK_S):
-            try:
-                self.look()
-            except LimpetError as error:
-                self._complain(error.message)
-            except Exception as fault:  # noqa: BLE001 - a fault of ours in one look must not end the others
-                self._complain(f"Limpet made a mistake ({type(fault).__name__}: {fault}).")
+        while not stop.wait(self._pause_s):
+            self._look_safely()
+
+    def run_alone(self, stop: threading.Event) -> None:
+        """Look where no sidecar runs, taking in what there is; end as soon as one answers, or Limpet is gone."""
+        while not stop.wait(self._pause_s):
+            if not self._settings.home.is_dir() or door.ask(self._settings.socket, {"op": "hello"}, ANSWER_S):
+                return
+            with Memory(self._settings) as memory:
+                memory.refresh()
+            self._look_safely()
+
+    @property
+    def _pause_s(self) -> float:
+        after_s = self._settings.alarm_after_s
+        return min(LOOK_S, after_s / LOOKS) if after_s else LOOK_S
+
+    def _look_safely(self) -> None:
+        try:
+            self.look()
+        except LimpetError as error:
+            self._complain(error.message)
+        except Exception as fault:  # noqa: BLE001 - a fault of ours in one look must not end the others
+            self._complain(f"Limpet made a mistake ({type(fault).__name__}: {fault}).")
 
     def look(self) -> None:
         """Look once. Raises LimpetError where what is known cannot be kept."""

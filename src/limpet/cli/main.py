@@ -97,6 +97,10 @@ def _run(p: argparse.ArgumentParser) -> None:
     p.add_argument("--until-eof", action="store_true", help="end with standard input, for a supervisor")
 
 
+def _watch(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--minutes", type=float, default=0, metavar="N", help="end after so long (default: never)")
+
+
 def _setup(p: argparse.ArgumentParser) -> None:
     p.add_argument("runtime", choices=["openclaw"], help="the runtime: the only one so far")
     p.add_argument("--yes", action="store_true", help="do not ask (without a terminal nobody is asked)")
@@ -119,6 +123,12 @@ def _demo(p: argparse.ArgumentParser) -> None:
 
 COMMANDS: dict[str, Command] = {
     "run": Command("run:run", "the sidecar in the foreground", "limpet run", _run),
+    "watch": Command(
+        "run:watch",
+        "where no sidecar runs: look at what is broken, and have somebody told",
+        "limpet watch --minutes 60",
+        _watch,
+    ),
     "setup": Command(
         "record:setup",
         "install the plugin into OpenClaw and configure it",

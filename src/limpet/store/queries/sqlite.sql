@@ -128,6 +128,10 @@ SELECT arrived_ms FROM record WHERE no > (SELECT max(no) FROM record) - :among
 SELECT r.no, s.first_ms FROM record r JOIN stream s ON s.id = r.stream
 WHERE r.no > (SELECT max(no) FROM record) - :among
   AND r.kind IN (SELECT id FROM name WHERE value IN ('limpet_start', 'limpet_beat')) ORDER BY r.no DESC LIMIT 1
+-- name: last_words
+SELECT s.value, k.value, r.seq, r.arrived_ms FROM record r JOIN name s ON s.id = r.stream JOIN name k ON k.id = r.kind
+WHERE r.no > (SELECT max(no) FROM record) - :among
+  AND k.value IN ('limpet_start', 'limpet_beat', 'limpet_stop') ORDER BY r.seq
 -- name: unseen_by
 WITH recent AS (
   SELECT e.pos, e.arrived_ms, e.agent, instr(',' || s.value || ',', ',' || :witness || ',') > 0 AS seen
