@@ -56,8 +56,6 @@ class Rescued:
 
 def look(settings: Settings) -> str:
     """Return what is wrong with the database, "" where nothing is, or where there is none, or it cannot be told."""
-    if not settings.db.exists():
-        return ""
     try:
         return is_damaged(settings.db) or _odd(settings.db) if _is_ours(settings.db) else ""
     except (apsw.Error, OSError):
@@ -75,11 +73,15 @@ def settle(settings: Settings) -> Rescued | None:
 
     Raises Unavailable, with the code `damaged`, for what SQLite would pass over in silence.
     """
-    _remove(_beside(settings.db, PART))
     whole = _beside(settings.db, WHOLE)
-    if whole.exists():
-        return _swap(settings, whole)
-    if settings.db.exists() and _is_ours(settings.db) and (why := _odd(settings.db)):
+    try:
+        _remove(_beside(settings.db, PART))
+        if whole.exists():
+            return _swap(settings, whole)
+        why = _odd(settings.db) if _is_ours(settings.db) else ""
+    except OSError:
+        return None  # whoever opens it says why it cannot
+    if why:
         raise Unavailable(f"{settings.db} is damaged: {why}.", "limpet run  makes it anew.", "damaged")
     return None
 
@@ -205,6 +207,8 @@ def _odd(db: Path) -> str:
 
 def _is_ours(db: Path) -> bool:
     """Whether the file was Limpet's: by its header, or, where that is damaged, by the index beside it."""
+    if not db.is_file():
+        return False
     with db.open("rb") as file:
         header = file.read(100)
     return header[68:72] == APPLICATION_ID.to_bytes(4, "big") or path_of(db).exists()
