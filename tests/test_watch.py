@@ -75,6 +75,22 @@ def watches(lab: Lab) -> list[bytes]:
     return [line for line in found if b"\0watch\0" in line]
 
 
+def test_of_several_watches_one_tells(lab: Lab):
+    """A sidecar, and three that look on as after its end."""
+    prepare(lab, after_s=2)
+    with gateway(lab):
+        Plugin(lab).beat("limpet_stop")
+        lab.drain()
+        code = "import threading; from limpet import settings, watch; watch.Watch(settings.load(), print).run(threading.Event())"
+        watching = [lab.python("-c", code) for _ in range(3)]
+        with lab.sidecar():
+            until(lambda: told(lab), "the alarm")
+            time.sleep(2)
+        for one in watching:
+            kill(one)
+    assert told(lab) == [f"broken 1 {STOPPED}"]
+
+
 def test_the_ways_lie_ready_for_the_plugin(lab: Lab):
     """A dead sidecar cannot be asked for them."""
     prepare(lab)

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 from limpet import alarm, clock, door, messenger, rescue
 from limpet.errors import LimpetError
 from limpet.memory import Memory
+from limpet.recording import Lock
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping, Sequence
 
     from limpet.settings import Settings
+
+LOCK = "watch.lock"
+"""Whoever looks holds it: of several watches, each break is told by one."""
 
 LOOK_S = 60.0
 DAY_S = 86_400.0
@@ -76,7 +80,17 @@ class Watch:
             self._complain(f"Limpet made a mistake ({type(fault).__name__}: {fault}).")
 
     def look(self) -> None:
-        """Look once. Raises LimpetError where what is known cannot be kept."""
+        """Look once, if nobody else does just now. Raises LimpetError where what is known cannot be kept."""
+        alone = Lock(self._settings.home / LOCK)
+        if not alone.take():
+            return
+        try:
+            self._alarm = alarm.Alarm.read(self._settings.home)
+            self._look()
+        finally:
+            alone.release()
+
+    def _look(self) -> None:
         broken, ways = self._seen()
         now_s = clock.monotonic_s()
         if "memory" in broken or now_s - self._checked_s >= DAY_S:
