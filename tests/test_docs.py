@@ -228,7 +228,7 @@ def test_the_readmes_python_runs(lab: Lab) -> None:
 @pytest.mark.parametrize("name", ["status", "doctor", "verify", "rebuild", "drain"])
 def test_json_has_the_keys_that_are_promised(used: Lab, name: str) -> None:
     """What a command gives as JSON has exactly the keys that how-it-works.md names."""
-    assert shape(name) - {"what", "found"} == set(used.limpet(name, "--json").json)
+    assert shape(name) - {"what", "found", "remedy"} == set(used.limpet(name, "--json").json)
 
 
 def test_json_of_a_session_and_an_event_has_the_keys_that_are_promised(used: Lab) -> None:

@@ -170,6 +170,8 @@ def test_events_of_several_machines_come_with_their_names(lab: Lab, server: Serv
         assert push.once().events == 3
     told = lab.limpet("ask", "events on 2026-06-01", "--json", "--db", url).json
     assert (told["count"], sorted(event["machine"] for event in told["events"])) == (6, ["web-1"] * 3 + ["web-2"] * 3)
+    lines = lab.limpet("ask", "events on 2026-06-01", "--db", url).out
+    assert (lines.count("web-1/main"), lines.count("web-2/main")) == (3, 3)
     for event in told["events"]:
         shown = lab.limpet("show", event["id"], "--json", "--db", url).json
         assert (shown["machine"], event["machine"]) == (event["machine"], event["summary"].split()[-1])
