@@ -6,17 +6,19 @@ import contextlib
 import os
 import select
 import signal
+import subprocess
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from limpet import clock, door, pushing
+from limpet import clock, door, pushing, rescue
 from limpet.erasing import Job
 from limpet.errors import LimpetError, Unavailable
 from limpet.memory import Memory
 from limpet.recording import Lock, Recording
+from limpet.settings import for_child
 from limpet.store import opening
 from limpet.tools import Desk
 from limpet.upkeep import copies, finishing, pruning
@@ -36,6 +38,9 @@ OTHERS = 5
 RETRY_S = 2.0
 """How long it waits after a fault that may pass: a full disk, a lock held by another program."""
 
+WATCH_ON_MIN = 15
+"""For how many minutes somebody looks on after the plugin let go of the sidecar."""
+
 NOTES_S = 60.0
 """How often it looks whether a note is due, where nothing waits to be taken in."""
 
@@ -44,6 +49,9 @@ UPKEEP_S = 21_600.0
 
 PASSING = (LimpetError, apsw.Error, OSError)
 """Faults that may pass: the sidecar says them and tries again."""
+
+DAMAGED = ("damaged", "not_a_database")
+"""Faults that do not pass: the file is looked at, and made anew where it was ours."""
 
 PROGRESS_S = 2.0
 ALREADY_RUNNING = "A sidecar is already running here."
@@ -67,6 +75,7 @@ class Sidecar:
         self._page = Page(settings)
         self._note_complaint = ""
         self._desk = Desk(settings)
+        self._input_ended = False
         self._watch = Watch(settings, say)
 
     def run(self, *, until_eof: bool) -> bool:
@@ -87,6 +96,8 @@ class Sidecar:
             threading.Thread(target=waking.run, args=(self._stop, self._is_well), name="briefs", daemon=True).start()
             self._loop()
             notes.join(RETRY_S)
+            if self._input_ended:
+                self._leave_a_watch()
         finally:
             entrance.close()
             self._page.close()
@@ -103,12 +114,15 @@ class Sidecar:
         ticks = 0
         while not self._stop.is_set():
             try:
+                self._check()
                 recording = recording or self._opened()
                 more = self._round(recording, everything=ticks % OTHERS == 0 or self._wake.is_set())
             except PASSING as error:
-                self._complain(self._explained(error))
+                fault = self._explained(error)
+                self._complain(fault)
                 recording, more = _closed(recording), False
-                self._stop.wait(RETRY_S)
+                if fault.code not in DAMAGED or not self._rescued():
+                    self._stop.wait(RETRY_S)
             ticks += 1
             if not more:
                 self._wake.wait(TICK_S)
@@ -120,7 +134,28 @@ class Sidecar:
         with self._rounds:
             self._rounds.notify_all()  # there will be no other round
 
+    def _check(self) -> None:
+        """Raise Unavailable where the watch has found the database damaged."""
+        if self._watch.damage:
+            why, self._watch.damage = self._watch.damage, ""
+            raise Unavailable(f"{self._settings.db} is damaged: {why}.", "It is made anew.", "damaged")
+
+    def _rescued(self) -> bool:
+        """Put a new database in the place of one that is damaged; return whether that was so."""
+        try:
+            if not (why := rescue.look(self._settings)):
+                return False
+            self._say(f"the database is damaged ({why}): bringing back what can be read")
+            done = rescue.rescue(self._settings, lambda _: None)
+        except PASSING as error:
+            self._complain(self._explained(error))
+            return False
+        self._say(done.sentence)
+        self._watch.news.append(done.sentence)
+        return True
+
     def _opened(self) -> Recording:
+        rescue.settle(self._settings)
         recording = Recording.open(self._settings)
         if Job.read(recording.store) is not None:
             self._finish_erasing()
@@ -279,7 +314,22 @@ class Sidecar:
         while not self._stop.is_set():
             ready, _, _ = select.select([sys.stdin.fileno()], [], [], 1.0)
             if ready and not os.read(sys.stdin.fileno(), 4096):
+                self._input_ended = True
                 self.stop()
+
+    def _leave_a_watch(self) -> None:
+        """Let somebody look on for a while: the gateway may go on, or come back, without the plugin and us."""
+        if not self._settings.alarm_after_s:
+            return
+        with contextlib.suppress(OSError):
+            subprocess.Popen(
+                [sys.executable, "-m", "limpet", "watch", "--minutes", str(WATCH_ON_MIN)],
+                env=dict(for_child(self._settings)),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
 
 
 def _closed(recording: Recording | None) -> Recording | None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from limpet import clock, days, fleet, pushing
+from limpet.alarm import Alarm
 from limpet.note.diary import Diary
 from limpet.upkeep import finishing, pruning
 
 if TYPE_CHECKING:
+    from limpet.breaks import Break
     from limpet.memory import Memory
 
 
@@ -29,11 +31,18 @@ def told(memory: Memory) -> dict[str, Any]:
         "pending_bytes": watched.pending,
         "lacks": list(health.lacks),
         "counts": memory.store.state.counts(),
+        "breaks": [_broken(one, zone) for one in health.breaks],
+        "told": list(Alarm.read(memory.settings.home).told),
         "note_model": note_model(memory),
         "notes": troubles(memory),
         "push": pushed(memory),
         "upkeep": upkeep(memory),
     }
+
+
+def _broken(one: Break, zone: str) -> dict[str, Any]:
+    since = days.show(one.since_ms, zone) if one.since_ms else None
+    return {"code": one.code, "sentence": one.sentence, "remedy": one.remedy, "since": since}
 
 
 def upkeep(memory: Memory) -> list[str]:
