@@ -54,9 +54,11 @@ class Interpretation:
         """Make the events that these records tell of anew, without them: they are about to lose their content."""
         gone = {record.no for record in records}
         old = self._store.events.of_records(gone)
-        facts = list(self.facts_of_events(old))
-        self._store.events.release(gone, old, {f"{fact.type} {key}" for fact in facts for key in fact.keys})
-        self._store.events.replace(old, interpreter.events_of(f for f in facts if f.place[0] not in gone))
+        facts = {fact.place: fact for fact in self.facts_of_events(old)}
+        old |= self._gather(facts)  # with one occurrence of a key gone, the others may belong together otherwise
+        self._store.events.release(gone, old, {f"{f.type} {key}" for f in facts.values() for key in f.keys})
+        rest = [fact for place, fact in facts.items() if place[0] not in gone]
+        self._store.events.replace(old, interpreter.events_of(rest))
         for number in gone:
             self._facts.pop(number, None)
         self._texts.clear()
