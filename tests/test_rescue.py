@@ -134,6 +134,7 @@ def test_the_log_goes_with_its_database_and_is_read(lab: Lab):
     spoil(lab.db, pages[1:2])
     done = rescue.rescue(lab.settings, lambda _: None)
     assert [name.removeprefix(done.moved_to.name) for name in aside(lab)] == ["", "-shm", "-wal"]
+    lab.drain()
     assert {f"note {n}" for n in range(100, 200)} <= set(summaries(lab, "note"))
     assert lab.verdict().faults == ()
 
