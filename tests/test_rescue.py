@@ -104,8 +104,9 @@ def test_a_database_damaged_during_the_run_is_told_to_somebody(lab: Lab):
         until(lambda: len(lab.events("note")) == 200, "the sidecar records")
         spoil(lab.db, content_pages(lab.db)[5:7])
         spoil(lab.db, range(1))
+        until(lambda: replaced(lab), "the watch, which opens it anew each time, has met it")
         lab.spool(notes(5, after=200), segment=2)
-        until(lambda: replaced(lab) and "note 204" in summaries(lab, "note"), "recording goes on")
+        until(lambda: "note 204" in summaries(lab, "note"), "recording goes on")
         until((lab.folder / "told").exists, "somebody is told")
     assert "The database was damaged and lies at" in (lab.folder / "told").read_text()
     assert lab.verdict().faults == ()
@@ -134,6 +135,7 @@ def test_the_log_goes_with_its_database_and_is_read(lab: Lab):
     spoil(lab.db, pages[1:2])
     done = rescue.rescue(lab.settings, lambda _: None)
     assert [name.removeprefix(done.moved_to.name) for name in aside(lab)] == ["", "-shm", "-wal"]
+    lab.drain()
     assert {f"note {n}" for n in range(100, 200)} <= set(summaries(lab, "note"))
     assert lab.verdict().faults == ()
 
