@@ -62,7 +62,12 @@ SAYING = frozenset(
 def _passed_over(words: list[str], said: str) -> list[str]:
     """Return the verbs of showing that stand behind what was asked for, where they would tell something."""
     return [
-        word for place, word in enumerate(words) if word in SHOWING and word not in said and SAYING & set(words[:place])
+        word
+        for place, word in enumerate(words)
+        if word in SHOWING
+        and word not in said
+        and SAYING & set(words[:place])
+        and (word not in ("get", "tell") or words[max(0, place - 2) : place] != ["did", "i"])  # asks for messages
     ]
 
 

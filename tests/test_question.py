@@ -230,6 +230,10 @@ def test_a_name_that_the_store_does_not_know_or_knows_twice_is_refused(question:
         ("errors before 9:40", "'before 9:40' names no day: 2026-10-26 is meant."),
         ("errors tomorrow", "'tomorrow' has not come yet: the window is empty."),
         ("did the backup run", 'Taken as a search for the text "backup".'),
+        ("errors yesterday between 2:30 and 2:45",
+         "On 2026-10-25 clocks showed 02:45 twice: the first is meant, +02:00."),
+        ("errors yesterday between 2:00 and 3:00", ""),
+        ("errors since:2026-10-25T02:30:00+02:00 until:2026-10-25T02:45:00+02:00", ""),
     ],
 )  # fmt: skip
 def test_what_had_to_be_decided_is_said(question: str, remark: str) -> None:
