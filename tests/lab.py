@@ -271,10 +271,10 @@ def iso(at: int = 0) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", seconds) + f".{(NOON + at) % 1000:03d}Z"
 
 
-def ended(process: subprocess.Popen[str]) -> Done:
+def ended(process: subprocess.Popen[str], patience_s: float = PATIENCE_S) -> Done:
     """Wait for a process and return how it ended; one that hangs is killed and fails the test."""
     try:
-        out, err = process.communicate(timeout=PATIENCE_S)
+        out, err = process.communicate(timeout=patience_s)
     except subprocess.TimeoutExpired:
         process.kill()
         out, err = process.communicate()

@@ -48,12 +48,21 @@ def ignored(question: str, query: Query) -> list[str]:
     ]
     stripped = [re.sub(r"^-?(on|since|until|limit):", "", word).strip("?!;.:()[]{}'-^*") for word in words]
     unknown = [
-        word for word in stripped if word and word not in GRAMMAR and not NUMBERED.fullmatch(word) and word not in said
+        word
+        for word in stripped
+        if word and word not in GRAMMAR and not NUMBERED.fullmatch(word) and not _is_said(word, said)
     ]
     return [*unknown, *_passed_over(stripped, said)]
 
 
+def _is_said(word: str, said: str) -> bool:
+    """Tell whether the understood form repeats a word, or the name and the values of a filter, which it may merge."""
+    return word in said or (":" in word and all(part in said for part in re.split("[:,]", word)))
+
+
 SHOWING = frozenset({"show", "list", "give", "tell", "display", "print", "get", "find", "see", "view", "when"})
+TOLD = re.compile(r"\b(did you tell me|did the agent tell me|did i get)\b")
+COURTESY = frozenset({"thank", "can", "could", "would"})
 SAYING = frozenset(
     word for table in MEANINGS.values() for phrase in table.split("|") for word in phrase.split() if " " not in phrase
 )
@@ -61,14 +70,10 @@ SAYING = frozenset(
 
 def _passed_over(words: list[str], said: str) -> list[str]:
     """Return the verbs of showing that stand behind what was asked for, where they would tell something."""
-    return [
-        word
-        for place, word in enumerate(words)
-        if word in SHOWING
-        and word not in said
-        and SAYING & set(words[:place])
-        and (word not in ("get", "tell") or words[max(0, place - 2) : place] != ["did", "i"])  # asks for messages
-    ]
+    words = TOLD.sub("", " ".join(words)).split()
+    polite = [not (word == "you" and words[place - 1] in COURTESY) for place, word in enumerate(words)]
+    before = [{one for one, told in zip(words[:place], polite, strict=False) if told} for place in range(len(words))]
+    return [word for place, word in enumerate(words) if word in SHOWING and word not in said and SAYING & before[place]]
 
 
 def _plain(question: str) -> str:

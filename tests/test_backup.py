@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import stat
 from contextlib import closing
@@ -11,6 +12,9 @@ import apsw
 import pytest
 
 from lab import Lab, call, hook
+from limpet import clock
+from limpet.memory import Memory
+from limpet.upkeep import copies
 
 
 @pytest.fixture
@@ -176,3 +180,22 @@ def test_a_memory_that_cannot_be_read_is_moved_aside_and_the_copy_put_back(told:
     assert done.status == 0, done.out + done.err
     assert Path(done.json["aside"]).read_bytes()[:8192] == b"\x5a" * 8192
     assert (len(told.events("tool_call")), told.verdict().faults) == (5, ())
+
+
+def test_a_copy_is_made_each_day_and_a_few_are_kept(told: Lab) -> None:
+    """Where the settings name a folder; another file in it is nobody's business."""
+    (told.home / "config.toml").write_text(f'backups = "{told.folder}/nightly"\nbackups_kept = 2\n')
+    folder = told.folder / "nightly"
+    folder.mkdir()
+    (folder / "mine.db").write_text("mine")
+    for day in range(4):
+        with Memory(told.settings) as memory:
+            assert copies.nightly(memory, clock.now_ms()).startswith("6 records copied to")
+            assert copies.nightly(memory, clock.now_ms()) == ""
+        (made,) = [path for path in folder.glob("agent_memory-*Z.db") if "2001" not in path.name]
+        made.rename(folder / f"agent_memory-2001010{day + 1}T000000Z.db")
+        os.utime(folder / f"agent_memory-2001010{day + 1}T000000Z.db", (day, day))
+    with Memory(told.settings) as memory:
+        copies.nightly(memory, clock.now_ms())
+    assert [path.name[:21] for path in sorted(folder.iterdir())][:1] == ["agent_memory-20010104"]
+    assert len(list(folder.iterdir())) == 3

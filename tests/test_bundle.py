@@ -141,3 +141,14 @@ def test_a_folder_that_is_there_is_not_touched(lab: Lab) -> None:
     assert lab.limpet("export", "--bundle", str(lab.folder / "out")).status == 2
     assert list((lab.folder / "out").iterdir()) == []
     assert lab.limpet("export", "--format", "parquet").status == 2
+
+
+def test_a_bundle_is_a_seal_for_the_memory_that_it_came_from(lab: Lab) -> None:
+    """`limpet verify --against` takes the folder."""
+    lab.take([call("c-1", 1), call("c-2", 2)])
+    out = lab.folder / "out"
+    assert lab.limpet("export", "--bundle", str(out)).status == 0
+    assert lab.limpet("verify", "--json", "--against", str(out)).json["seals"] == 1
+    manifest = json.loads((out / "manifest.json").read_text("utf-8"))
+    (out / "manifest.json").write_text(json.dumps({**manifest, "head": {"no": 2, "hash": "0" * 64}}))
+    assert lab.limpet("verify", "--against", str(out)).status == 5

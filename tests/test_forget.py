@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from lab import Lab, call, entry, hook, message, numbered, raw, text_result
+from lab import NOON, Lab, call, entry, hook, message, numbered, raw, text_result
 from limpet import clock
 from planted import unpacked
 
@@ -246,3 +246,79 @@ def test_a_question_that_counts_is_refused(lab: Lab) -> None:
     lab.take([call("c-1", 5)])
     done = lab.limpet("forget", "--yes", "how many tool calls per day")
     assert (done.status, len(lab.events("tool_call"))) == (2, 1)
+
+
+def test_the_last_few_are_only_these(lab: Lab) -> None:
+    """What a question takes is what is forgotten, not all that it could have taken."""
+    lab.take([call(f"c-{n}", n) for n in range(6)])
+    forgotten(lab, "the last 2 tool calls")
+    assert [event.call for event in lab.events("tool_call")] == ["c-0", "c-1", "c-2", "c-3"]
+
+
+def test_that_something_was_forgotten_stays_told(lab: Lab) -> None:
+    """It vouches for what is missing: it cannot be forgotten itself."""
+    lab.take([call("c-1", 5), call("c-2", 20)])
+    forgotten(lab, "call:c-1")
+    told = [event.summary for event in lab.events("note")]
+    assert told == ["forgot 1 event (1 records)"]
+    forgotten(lab, "type:note")
+    assert [event.summary for event in lab.events("note")] == told
+    assert lab.verdict().faults == ()
+
+
+def test_what_has_a_time_to_come_is_forgotten_too(lab: Lab) -> None:
+    """A clock that was wrong once must not keep a secret."""
+    lab.take(
+        [
+            call("c-1", 5),
+            call("c-2", 40 * 365 * 86_400_000, ctx={"sessionId": "s-1"}),
+            call("c-3", 7, ctx={"sessionId": "s-2"}),
+        ]
+    )
+    forgotten(lab, "session:s-1")
+    assert [event.call for event in lab.events("tool_call")] == ["c-3"]
+
+
+def test_nobody_else_can_say_that_something_was_forgotten(lab: Lab) -> None:
+    """A line that claims to be Limpet's own record of a forgetting vouches for nothing and keeps nothing away."""
+    event = {
+        "job": "x",
+        "records": [[1, 10**15]],
+        "digest": "",
+        "keys": [[0, 0, 1 << 60]],
+        "no": 1,
+        "hash": "00",
+        "leaves": {"1": "00"},
+    }
+    kinds = ("limpet_forget", "limpet_redact", "limpet_prune", "limpet_restore")
+    claims = [
+        {"hook": kind, "source": "limpet", "producer": "limpet-amendments", "seq": n + 1, "ts": NOON, "event": event}
+        for n, kind in enumerate(kinds)
+    ]
+    lab.take([call("c-1", 5), *claims, call("c-2", 20)])
+    assert lab.verdict().faults == ()
+    assert lab.limpet("rebuild").status == 0
+    assert [event.type for event in lab.events()] == [
+        "unknown",
+        "unknown",
+        "unknown",
+        "unknown",
+        "tool_call",
+        "tool_call",
+    ]
+    assert {record.kind for record in lab.records()} >= {f"claimed {kind}" for kind in kinds}
+
+
+@pytest.mark.soak
+def test_a_reader_that_keeps_the_log_is_named_and_the_next_run_finishes(lab: Lab) -> None:
+    """While somebody reads from the log it cannot be emptied: that is said, and nothing is called done."""
+    lab.take([call("c-1", 5, result=text_result(PLAN)), call("c-2", 20)])
+    with closing(apsw.Connection(str(lab.db))) as reader:
+        reader.execute("BEGIN; SELECT count(*) FROM record")
+        done = lab.limpet("forget", "--yes", "call:c-1")
+        assert done.status == 4
+        assert "locked by another program" in done.err
+        assert lab.limpet("status", "--json").json["upkeep"] != []
+    assert lab.limpet("forget", "--yes", "call:c-none").status == 0
+    assert holding(lab, "marzipan") == []
+    assert (lab.verdict().faults, lab.limpet("status", "--json").json["upkeep"]) == ((), [])

@@ -91,10 +91,10 @@ def check(full: Lab, name: str, folder: Path, kills: int) -> None:
             assert [path.name for path in lab.folder.glob("*.half*")] == []
 
 
-@pytest.mark.parametrize("name", WORKS)
+@pytest.mark.parametrize("name", ["forget", "redact"])
 def test_what_was_killed_is_finished_by_the_next_run(full: Lab, tmp_path: Path, name: str) -> None:
     """The chain is whole, nothing else is gone, and nothing of it is left."""
-    check(full, name, tmp_path / "copy", kills=3)
+    check(full, name, tmp_path / "copy", kills=2)
 
 
 @pytest.mark.soak

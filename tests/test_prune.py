@@ -136,6 +136,7 @@ def test_the_settings_announce_before_they_act(aged: Lab) -> None:
     with Memory(aged.settings) as memory:
         assert pruning.retain(memory, LATER + DAY) == ""
         assert len(calls(aged)) == 11
+    assert "what is old will be dropped" in "".join(aged.limpet("status", "--json").json["upkeep"])
     with Memory(aged.settings) as memory:
         assert pruning.retain(memory, LATER + 8 * DAY) == "9 records older than 365 days were dropped."
     assert calls(aged) == ["new-0", "new-1", "new-2"]
@@ -144,7 +145,7 @@ def test_the_settings_announce_before_they_act(aged: Lab) -> None:
 
 
 def test_a_limit_in_megabytes_drops_the_oldest(aged: Lab) -> None:
-    """As much as it takes, and never of the last half year."""
+    """As much as it takes, the disk really gets it back, and never of the last half year (field case F61)."""
     from limpet.memory import Memory
     from limpet.upkeep import pruning
 
@@ -159,4 +160,6 @@ def test_a_limit_in_megabytes_drops_the_oldest(aged: Lab) -> None:
         pruning.retain(memory, LATER)
     with Memory(aged.settings) as memory:
         pruning.retain(memory, LATER + 8 * DAY)
+    with Memory(aged.settings) as memory:
+        assert pruning.size_mb(memory) < 1
     assert calls(aged) == ["new-0", "new-1", "new-2"]

@@ -28,7 +28,16 @@ QUESTIONS = (
     "status:succeeded tool:exec -tar",
     "berlin",
 )
-PATHS = ("/api/ask?q=errors", "/api/recent", "/api/session/s-1", "/api/event/4096", "/api/status", "/api/openapi.json")
+PATHS = (
+    "/api/ask?q=errors",
+    "/api/recent",
+    "/api/session/s-1",
+    "/api/event/4096",
+    "/api/brief",
+    "/api/notes?day=2026-06-01",
+    "/api/status",
+    "/api/openapi.json",
+)
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +71,8 @@ def test_the_other_answers_are_those_of_the_command_line(served: Lab, visitor: V
         ("recent", "--hours", "5", "--now", NOW): f"/api/recent?hours=5&now={NOW}",
         ("session", "agent:main:main", "--children"): "/api/session/agent:main:main?children=true",
         ("show", "4096"): "/api/event/4096",
+        ("brief", "--agent", "main", "--now", NOW): f"/api/brief?agent=main&now={NOW}",
+        ("note", "--date", "2026-06-01", "--dry-run"): "/api/notes?day=2026-06-01",
     }
     for arguments, path in asked.items():
         assert served.limpet(*arguments, "--json").json == visitor.get(path).json
@@ -91,6 +102,9 @@ def test_paging_gives_every_event_once(visitor: Visitor) -> None:
         (404, "not_found", "/api/event/999999999"),
         (404, "not_found", "/api/session/nobody"),
         (404, "not_found", "/api/nothing"),
+        (404, "not_found", "/api/brief?agent=nobody"),
+        (400, "bad_input", "/api/brief?tokens=1"),
+        (400, "bad_input", "/api/notes?day=soon"),
     ],
 )
 def test_what_cannot_be_answered_says_why(visitor: Visitor, status: int, code: str, path: str) -> None:
@@ -215,4 +229,4 @@ def test_made_up_requests_get_what_the_description_promises(visitor: Visitor, tm
     bounds = ["--phases", "coverage,fuzzing", "--max-examples", "12", "--seed", "1", "--generation-database", "none"]
     done = subprocess.run([*run, *chosen, *bounds], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "5 passed" in done.stdout
+    assert "7 passed" in done.stdout

@@ -260,7 +260,7 @@ def test_times_are_the_readers_with_the_agents_beside(browser: Browser, demo: tu
 
 
 PATHS = ("/?day={day}", "/ask", "/ask?q=tool calls on {day}", "/ask?q=how many tool calls per tool on {day}", "/ask?q=faild",
-         SESSION, "/live", "/notes?day={day}", "/health", "/nothing")  # fmt: skip
+         SESSION, "/live", "/notes?day={day}", "/brief?agent=main", "/health", "/nothing")  # fmt: skip
 
 
 @pytest.mark.parametrize("options", [{}, {"color_scheme": "dark"}, PHONE], ids=["light", "dark", "phone"])

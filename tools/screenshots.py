@@ -1,6 +1,6 @@
 """Makes pictures of the page on the demo day: light, dark, and on a phone, into build/screenshots. Not a test.
 
-`make screenshots` runs it; `docs/page.png`, which the README shows, is one of them, made smaller.
+`make screenshots` runs it; it also makes `docs/page.png`, which the README shows.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ def pages_of(day: str) -> dict[str, str]:
         "session": "/session/agent:main:main",
         "live": "/live",
         "notes": f"/notes?day={day}",
+        "brief": "/brief?agent=main",
         "health": "/health",
     }
 
@@ -78,6 +79,10 @@ def take(browser: Browser, look: str, link: str, day: str) -> None:
     page.goto(first.rstrip("/") + f"/ask?q=type:tool_call status:failed on:{day}")
     page.locator(".lines .row").first.click()
     page.screenshot(path=TARGET / f"event-{look}.png", full_page=True)
+    if look == "light":
+        page.set_viewport_size({"width": 1080, "height": 800})
+        page.goto(first.rstrip("/") + f"/?day={day}")
+        page.screenshot(path=ROOT / "docs" / "page.png")
     context.close()
 
 

@@ -6,10 +6,10 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { supervise } from "./supervise.js";
-const LOOK_MS = 60_000;
+const LOOK_MS = 10_000;
 const LOOKS = 5; // so many looks, at least, before somebody is told
 const ANSWER_MS = 5_000;
-const WAY_MS = 60_000; // a way that takes longer is ended, and the next one is taken
+const WAY_MS = 120_000; // a way that takes longer is ended, and the next one is taken
 const FALLBACK = { after_s: 300, ways: [["openclaw", "system", "event", "--mode", "next-heartbeat", "--text"]] };
 const BROKEN = "Limpet: the gateway runs and its plugin writes, but the sidecar does not answer. -> limpet doctor";
 const WELL = "Limpet: all is well again. It was: the sidecar did not answer.";

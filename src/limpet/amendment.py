@@ -61,6 +61,11 @@ def record(kind: str, event: Mapping[str, Json], record_id: str, now_ms: int) ->
     return Record(record_id, SOURCE, STREAM, now_ms, kind, body, now_ms)
 
 
+def plain_kind(one: Record) -> str:
+    """Return a record's kind as it may come from outside: nobody but Limpet itself says what was done to its ledger."""
+    return f"claimed {one.kind}" if one.kind in KINDS else one.kind
+
+
 def forgotten_in(one: Record) -> Forgotten | None:
     """Return what a record says was forgotten, None where it says nothing of the kind."""
     event = _event(one, FORGET)

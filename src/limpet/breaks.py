@@ -23,7 +23,7 @@ BEAT_MS = 60_000
 SILENT_MS = 2 * BEAT_MS
 """Nothing from the plugin for so long: it has missed a beat."""
 
-RELOAD_MS = 10_000
+RELOAD_MS = 5_000
 """A plugin that is reloaded is back sooner than this."""
 
 BEHIND_MS = 60_000
@@ -40,6 +40,9 @@ GRACE_MS = 5_000
 UNSEEN = 2
 """So many events that only transcripts tell of are no accident: a turn has at least two messages."""
 
+LONGEST_LOG = 256 << 20
+"""The log is cut at 64 MiB; where it is so long, somebody has prevented that for long."""
+
 ENDLESS = 3
 """So many calls in a row of which nothing tells the result."""
 
@@ -48,6 +51,11 @@ TESTED = "2026.9.6"
 
 RESTART = "openclaw gateway restart"
 SETUP = "limpet setup openclaw"
+CHECK = "Check that file; where OpenClaw was upgraded, upgrade Limpet, too: pip install -U limpet"
+
+
+Word = tuple[str, str, int, int]
+"""What a plugin said of itself: its producer, the kind of record, its number there, and when it arrived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +65,8 @@ class Watched:
     `recording` that a recorder holds the lock; `plugin` that OpenClaw's configuration names the plugin; `disabled` why
     it does not load it although it was set up; `alive` that a producer's process lives, `living` which producers';
     `pending` bytes wait in the spool, the oldest since `pending_ms`; `spool_fault` says why the plugin could write
-    nothing now; `complaint` why the sidecar cannot record, `stuck` that it does nothing any more. Of a fleet's
+    nothing now; `complaint` why the sidecar cannot record, `stuck` that it does nothing any more; `damaged` where a
+    database lies that was damaged and moved aside; `log_bytes` how long the database's log is. Of a fleet's
     machine, `told_ms` is when it last told of itself, `machine` its name, and `complaint` what it said is broken; where
     an answer is about several machines, `each` holds what is known of each, with its store.
     """
@@ -76,6 +85,8 @@ class Watched:
     told_ms: int | None = None
     machine: str = ""
     each: tuple[tuple[Store, Watched], ...] = ()
+    damaged: str = ""
+    log_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +102,11 @@ class Break:
 def found(store: Store, watched: Watched) -> Sequence[Break]:
     """Return what is broken now, in the order of an event's way: the first is where to begin."""
     hooks = [s for s in store.state.streams() if s.source == HOOKS]
+    words = [word for word in store.state.last_words() if word[0] in watched.living]
     return [
-        *_of_the_plugin(store, hooks, watched),
-        *_of_the_spool(hooks, watched),
+        *_of_the_plugin(store, hooks, words, watched),
+        *_of_the_spool(hooks, watched, writes=_stopped_ms(words) is None),
+        *_of_the_log(watched),
         *_of_the_sources(store.state.watches()),
         *_of_the_results(store, watched),
     ]
@@ -140,7 +153,7 @@ def counted(store: Store, now_ms: int) -> Counted:
     return store.state.counted(now_ms - WEEK_MS, now_ms - GRACE_MS)
 
 
-def _of_the_plugin(store: Store, hooks: Sequence[Stream], watched: Watched) -> Iterator[Break]:
+def _of_the_plugin(store: Store, hooks: Sequence[Stream], words: Sequence[Word], watched: Watched) -> Iterator[Break]:
     last_ms = hooks[-1].last_ms if hooks else None
     if watched.disabled:
         sentence = f"OpenClaw does not load Limpet's plugin: {watched.disabled}."
@@ -152,18 +165,28 @@ def _of_the_plugin(store: Store, hooks: Sequence[Stream], watched: Watched) -> I
         yield Break("spool", sentence, "Make room, or mend the folder's permissions.", last_ms)
     if watched.disabled or not (watched.alive or watched.plugin):
         return
-    mine = [s for s in hooks if s.name in watched.living]
-    if mine and all(s.ended and watched.now_ms - s.last_ms > RELOAD_MS for s in mine):
-        sentence = "The gateway runs on, but Limpet's plugin in it was stopped."
-        yield Break("stopped", sentence, RESTART, max(s.last_ms for s in mine))
+    stopped_ms = _stopped_ms(words)
+    if stopped_ms is not None and abs(watched.now_ms - stopped_ms) > RELOAD_MS:
+        yield Break("stopped", "The gateway runs on, but Limpet's plugin in it was stopped.", RESTART, stopped_ms)
         return
     if watched.alive and hooks and _is_silent(store, hooks[-1], watched.now_ms):
         yield Break("silent", "The gateway runs, but its plugin has gone silent.", RESTART, last_ms)
         return
-    unseen, since_ms = store.find.unseen_by(HOOKS, watched.now_ms - WEEK_MS, watched.now_ms - SETTLE_MS)
+    starts = [at_ms for _, kind, _, at_ms in words if kind == "limpet_start"]
+    began_ms = max(starts, default=hooks[-1].first_ms if hooks else watched.now_ms)
+    now_ms = watched.now_ms
+    unseen, since_ms = store.find.unseen_by(HOOKS, now_ms - WEEK_MS, began_ms, now_ms - SETTLE_MS)
     if unseen >= UNSEEN:
         sentence = f"The hooks have stopped while transcripts go on: {unseen:,} events were seen there only."
         yield Break("hooks", sentence, RESTART, since_ms)
+
+
+def _stopped_ms(words: Sequence[Word]) -> int | None:
+    """Return when the last plugin said good-bye, None where one lives that did not; one process may start it anew."""
+    last = {producer: (kind, at_ms) for producer, kind, _, at_ms in words}
+    if not last or any(kind != "limpet_stop" for kind, _ in last.values()):
+        return None
+    return max(at_ms for _, at_ms in last.values())
 
 
 def _is_silent(store: Store, stream: Stream, now_ms: int) -> bool:
@@ -173,7 +196,7 @@ def _is_silent(store: Store, stream: Stream, now_ms: int) -> bool:
     return all(abs(now_ms - one) > SILENT_MS for one in at)
 
 
-def _of_the_spool(hooks: Sequence[Stream], watched: Watched) -> Iterator[Break]:
+def _of_the_spool(hooks: Sequence[Stream], watched: Watched, *, writes: bool) -> Iterator[Break]:
     behind = watched.pending_ms is not None and abs(watched.now_ms - watched.pending_ms) > BEHIND_MS
     if watched.stuck:
         yield Break("stuck", watched.stuck, "End that process; the plugin, or limpet run, starts another.")
@@ -182,16 +205,25 @@ def _of_the_spool(hooks: Sequence[Stream], watched: Watched) -> Iterator[Break]:
     elif not watched.recording and behind:
         sentence = f"Nobody takes in what the plugin writes: {watched.pending:,} bytes wait in the spool."
         yield Break("undrained", sentence, "limpet run")
-    elif not watched.recording and watched.alive:
+    elif not watched.recording and watched.alive and writes:
         sentence = "The gateway runs and its plugin writes, but the sidecar is not running."
         yield Break("sidecar", sentence, "limpet run" if hooks else SETUP)
+
+
+def _of_the_log(watched: Watched) -> Iterator[Break]:
+    """Yield that some program reads on and on, so that the database's log cannot begin anew."""
+    if watched.log_bytes > LONGEST_LOG:
+        sentence = (
+            f"The database's log has grown to {watched.log_bytes >> 20:,} MB: a program does not end its reading."
+        )
+        yield Break("log", sentence, "End that program: fuser -v names those that have the database open.")
 
 
 def _of_the_sources(watches: Sequence[Watch]) -> Iterator[Break]:
     for watch in watches:
         if watch.why:
             since_ms = watch.good_ms or watch.failed_ms
-            yield Break(f"source {watch.source}", watch.why, "limpet doctor", since_ms)
+            yield Break(f"source {watch.source}", watch.why, CHECK, since_ms)
 
 
 def _of_the_results(store: Store, watched: Watched) -> Iterator[Break]:

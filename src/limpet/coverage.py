@@ -156,6 +156,11 @@ def _lacks(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) 
     for watch in watches:
         if watch.why:
             yield f"{watch.source}: {watch.why}"
+    if watched.damaged:
+        yield (
+            f"what could not be read back from a damaged database (limpet ask type:gap); it lies at {watched.damaged}: "
+            "take it away when you need it no more"
+        )
     if missing := sum(stream.missing for stream in hooks):
         yield f"{missing:,} numbered events of the plugin were never seen"
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from limpet import clock, coverage, door, fleet, interpreter, recall, timeline, verification
+from limpet import clock, coverage, door, fleet, interpreter, messenger, recall, rescue, timeline, verification
 from limpet import settings as settings_module
 from limpet.errors import BadInput, NotFound, Unavailable
 from limpet.model import Batch, Event, Query
 from limpet.question import parse
 from limpet.recording import Lock, Recording
 from limpet.runtimes import importing
-from limpet.runtimes.openclaw import setup
+from limpet.runtimes.openclaw import route, setup
 from limpet.runtimes.openclaw.workspaces import Workspaces
 from limpet.spool import reader, writer
 from limpet.store import opening
@@ -362,6 +362,10 @@ class Memory:
         except apsw.Error as error:
             raise opening.explained(error, path_of(self.settings.db)) from error
 
+    def ways(self) -> Sequence[Sequence[str]]:
+        """Return the ways on which somebody is told that something is broken, best first: commands."""
+        return messenger.ways(self.settings, route.last(self.settings.state, clock.now_ms()))
+
     def health(self) -> coverage.Health:
         """Return whether Limpet records what it should."""
         if self.settings.fleet:
@@ -390,6 +394,8 @@ class Memory:
             living=living,
             complaint=complaint,
             stuck=stuck,
+            log_bytes=_size(self.settings.db.with_name(f"{self.settings.db.name}-wal")),
+            damaged=rescue.left_behind(self.settings),
         )
 
     def about(self) -> dict[str, Json]:
@@ -433,6 +439,7 @@ class Memory:
             yield None
             return
         try:
+            rescue.settle(self.settings)
             recording = Recording.open(self.settings)
             try:
                 yield recording
@@ -450,6 +457,13 @@ def _is_taken(lock: Lock, seconds: float) -> bool:
             return False
         clock.sleep(0.02)
     return True
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def parse_id(text: str) -> int:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from limpet.settings import Settings
 
 FILE = "ways.json"
-TIMEOUT_S = 60.0
+TIMEOUT_S = 120.0
 """A command of OpenClaw's takes five to ten seconds; one that hangs is ended, and the next way is taken."""
 
 Route = tuple[str, str, str]

@@ -15,7 +15,7 @@ from limpet.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from limpet.push.pusher import Pushed
     from limpet.settings import Settings
@@ -108,7 +108,7 @@ class Pushing:
             store.state.put_meta(META, json.dumps(last))
 
     @contextlib.contextmanager
-    def _alone(self) -> Any:
+    def _alone(self) -> Iterator[None]:
         lock = Lock(self._settings.home / LOCK)
         end = clock.monotonic_s() + PATIENCE_S
         while not lock.take():

@@ -61,11 +61,14 @@ def _number(store: Store, query: Query, hits: Hits, shown: int) -> int:
 
 
 def every(store: Store, query: Query) -> Iterator[Event]:
-    """Yield every event that a query asks for, oldest first, whatever it limits or groups.
+    """Yield every event that a query asks for, oldest first, whatever it limits or groups; only so many as it takes.
 
     The time grows with the matches alone: each page begins in the last one's millisecond, behind what was seen of it.
     """
     hits, query = _hits(store, query)
+    if query.take:
+        yield from sorted(store.find.page(replace(query, limit=query.take, offset=0), hits), key=_time)
+        return
     query, seen = replace(query, sort="oldest", limit=PAGE), 0
     while events := store.find.page(replace(query, offset=seen), hits):
         yield from events
@@ -73,6 +76,10 @@ def every(store: Store, query: Query) -> Iterator[Event]:
         here = sum(event.at_ms == last for event in events)
         seen = seen + here if query.since_ms == last else here
         query = replace(query, since_ms=last)
+
+
+def _time(event: Event) -> int:
+    return event.at_ms
 
 
 def _hits(store: Store, query: Query) -> tuple[Hits, Query]:

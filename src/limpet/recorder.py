@@ -185,7 +185,7 @@ class Recorder:
         counts["image"] += images
         for kind, n in removed.items():
             counts[f"secret: {kind}"] += n
-        kind, _ = self._redactor.redact_text(record.kind)
+        kind, _ = self._redactor.redact_text(amendment.plain_kind(record))
         stream, _ = self._redactor.redact_text(record.stream)
         source, _ = self._redactor.redact_text(record.source)
         return replace(record, source=source, stream=stream, kind=kind, body=body)

@@ -154,6 +154,7 @@ class Recording:
         """
         more = self._drain_spool()
         if everything:
+            self.store.shorten_log()
             for source in self._others():
                 _, source_more = self.recorder.take(source, clock.now_ms())
                 more = self._drain_spool() or source_more or more

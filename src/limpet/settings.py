@@ -42,7 +42,8 @@ class Settings:
     what OpenClaw's environment names as its default workspace, `workspaces` says of an agent where its workspace is,
     whatever OpenClaw says.
     `keep_days` is after how many days events are dropped (0: never), `keep_mb` from how many megabytes on the oldest
-    are; `keep_less` allows less than half a year. `secrets` are the user's own kinds of secrets, each with its pattern.
+    are; `keep_less` allows less than half a year. `backups` is the folder of nightly copies ("": none), of which
+    `backups_kept` are kept. `secrets` are the user's own kinds of secrets, each with its pattern.
     `fleet` is the address of a fleet that is read in place of `db`, "" for none; `push` that of the fleet which the
     sidecar pushes to, `push_password_env` the variable with its password, `machine` the name of this machine there.
     """
@@ -66,6 +67,8 @@ class Settings:
     keep_days: int = 0
     keep_mb: int = 0
     keep_less: bool = False
+    backups: str = ""
+    backups_kept: int = 3
     secrets: Mapping[str, str] = field(default_factory=dict)
     fleet: str = ""
     push: str = ""
@@ -121,6 +124,8 @@ DEFAULTS: Mapping[str, Any] = {
     "keep_days": 0,
     "keep_mb": 0,
     "keep_less": False,
+    "backups": "",
+    "backups_kept": 3,
     "secrets": {},
     "push": "",
     "push_password_env": "",
@@ -153,6 +158,7 @@ def load(
     _check_push(rest["push"])
     _check_web_port(rest["web_port"])
     _check_alarm(rest["alarm_after_s"], rest["on_alarm"])
+    rest["backups"] = str(_absolute(rest["backups"].strip(), env)) if rest["backups"].strip() else ""
     rest["workspace"] = _workspace(env, origins)
     rest["workspaces"] = _workspaces(rest["workspaces"], env)
     return Settings(state=state, home=home, db=chosen_db, zone=chosen_zone, fleet=fleet, origins=origins, **rest)
@@ -325,6 +331,8 @@ def _check_keeping(rest: Mapping[str, Any]) -> None:
         )
     if rest["keep_mb"] < 0:
         raise BadInput("config.toml: keep_mb is less than nothing.", "Say 0 to keep everything.")
+    if rest["backups_kept"] < 1:
+        raise BadInput("config.toml: backups_kept must be at least 1.", 'Say backups = "" to make none.')
 
 
 def _check_secrets(patterns: Mapping[str, Any]) -> None:

@@ -6,20 +6,22 @@ import contextlib
 import os
 import select
 import signal
+import subprocess
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from limpet import clock, door, pushing
+from limpet import clock, door, pushing, rescue
 from limpet.erasing import Job
 from limpet.errors import LimpetError, Unavailable
 from limpet.memory import Memory
 from limpet.recording import Lock, Recording
+from limpet.settings import for_child
 from limpet.store import opening
 from limpet.tools import Desk
-from limpet.upkeep import finishing, pruning
+from limpet.upkeep import copies, finishing, pruning
 from limpet.waking import Waking
 from limpet.watch import Watch
 from limpet.web.starting import Page
@@ -36,14 +38,20 @@ OTHERS = 5
 RETRY_S = 2.0
 """How long it waits after a fault that may pass: a full disk, a lock held by another program."""
 
+WATCH_ON_MIN = 15
+"""For how many minutes somebody looks on after the plugin let go of the sidecar."""
+
 NOTES_S = 60.0
 """How often it looks whether a note is due, where nothing waits to be taken in."""
 
-RETENTION_S = 21_600.0
-"""How often it looks whether anything is too old, where the settings say how old that is."""
+UPKEEP_S = 21_600.0
+"""How often it looks whether a copy is due or anything is too old, where the settings want that."""
 
 PASSING = (LimpetError, apsw.Error, OSError)
 """Faults that may pass: the sidecar says them and tries again."""
+
+DAMAGED = ("damaged", "not_a_database")
+"""Faults that do not pass: the file is looked at, and made anew where it was ours."""
 
 PROGRESS_S = 2.0
 ALREADY_RUNNING = "A sidecar is already running here."
@@ -67,6 +75,7 @@ class Sidecar:
         self._page = Page(settings)
         self._note_complaint = ""
         self._desk = Desk(settings)
+        self._input_ended = False
         self._watch = Watch(settings, say)
 
     def run(self, *, until_eof: bool) -> bool:
@@ -81,12 +90,14 @@ class Sidecar:
             notes = threading.Thread(target=self._write_notes, name="notes", daemon=True)
             notes.start()
             self._start_pushing()
-            self._start_retention()
+            self._start_upkeep()
             threading.Thread(target=self._watch.run, args=(self._stop,), name="watch", daemon=True).start()
             waking = Waking(self._settings, self._say)
             threading.Thread(target=waking.run, args=(self._stop, self._is_well), name="briefs", daemon=True).start()
             self._loop()
             notes.join(RETRY_S)
+            if self._input_ended:
+                self._leave_a_watch()
         finally:
             entrance.close()
             self._page.close()
@@ -103,12 +114,15 @@ class Sidecar:
         ticks = 0
         while not self._stop.is_set():
             try:
+                self._check()
                 recording = recording or self._opened()
                 more = self._round(recording, everything=ticks % OTHERS == 0 or self._wake.is_set())
             except PASSING as error:
-                self._complain(self._explained(error))
+                fault = self._explained(error)
+                self._complain(fault)
                 recording, more = _closed(recording), False
-                self._stop.wait(RETRY_S)
+                if fault.code not in DAMAGED or not self._rescued():
+                    self._stop.wait(RETRY_S)
             ticks += 1
             if not more:
                 self._wake.wait(TICK_S)
@@ -120,7 +134,28 @@ class Sidecar:
         with self._rounds:
             self._rounds.notify_all()  # there will be no other round
 
+    def _check(self) -> None:
+        """Raise Unavailable where the watch has found the database damaged."""
+        if self._watch.damage:
+            why, self._watch.damage = self._watch.damage, ""
+            raise Unavailable(f"{self._settings.db} is damaged: {why}.", "It is made anew.", "damaged")
+
+    def _rescued(self) -> bool:
+        """Put a new database in the place of one that is damaged; return whether that was so."""
+        try:
+            if not (why := rescue.look(self._settings)):
+                return False
+            self._say(f"the database is damaged ({why}): bringing back what can be read")
+            done = rescue.rescue(self._settings, lambda _: None)
+        except PASSING as error:
+            self._complain(self._explained(error))
+            return False
+        self._say(done.sentence)
+        self._watch.news.append(done.sentence)
+        return True
+
     def _opened(self) -> Recording:
+        rescue.settle(self._settings)
         recording = Recording.open(self._settings)
         if Job.read(recording.store) is not None:
             self._finish_erasing()
@@ -179,22 +214,24 @@ class Sidecar:
         """Whether it has begun to record, and can."""
         return self._done > 0 and not self._complaint
 
-    def _start_retention(self) -> None:
-        """Drop what is old, where the settings say so, beside the loop: announced first, then now and then."""
+    def _start_upkeep(self) -> None:
+        """Copy, and drop what is old, where the settings say so, beside the loop."""
         chosen = self._settings
-        if (chosen.keep_days or chosen.keep_mb) and chosen.owns_spool:
-            threading.Thread(target=self._retain, name="retention", daemon=True).start()
+        if (chosen.keep_days or chosen.keep_mb or chosen.backups) and chosen.owns_spool:
+            threading.Thread(target=self._keep_up, name="upkeep", daemon=True).start()
 
-    def _retain(self) -> None:
+    def _keep_up(self) -> None:
+        """Copy first: what is dropped is then in a copy."""
         while not self._stop.wait(NOTES_S):
-            try:
-                with Memory(self._settings) as memory:
-                    said = pruning.retain(memory, clock.now_ms())
-            except LimpetError as error:
-                said = f"cannot drop what is old: {error.message}"
-            if said:
-                self._say(said)
-            self._stop.wait(RETENTION_S)
+            for work in (copies.nightly, pruning.retain):
+                try:
+                    with Memory(self._settings) as memory:
+                        said = work(memory, clock.now_ms())
+                except LimpetError as error:
+                    said = f"not done: {error.message}"
+                if said:
+                    self._say(said)
+            self._stop.wait(UPKEEP_S)
 
     def _look_for_notes(self) -> None:
         with Memory(self._settings) as memory:
@@ -277,7 +314,22 @@ class Sidecar:
         while not self._stop.is_set():
             ready, _, _ = select.select([sys.stdin.fileno()], [], [], 1.0)
             if ready and not os.read(sys.stdin.fileno(), 4096):
+                self._input_ended = True
                 self.stop()
+
+    def _leave_a_watch(self) -> None:
+        """Let somebody look on for a while: the gateway may go on, or come back, without the plugin and us."""
+        if not self._settings.alarm_after_s:
+            return
+        with contextlib.suppress(OSError):
+            subprocess.Popen(
+                [sys.executable, "-m", "limpet", "watch", "--minutes", str(WATCH_ON_MIN)],
+                env=dict(for_child(self._settings)),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
 
 
 def _closed(recording: Recording | None) -> Recording | None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from limpet import clock, days, fleet, pushing
+from limpet.alarm import Alarm
 from limpet.note.diary import Diary
+from limpet.upkeep import finishing, pruning
 
 if TYPE_CHECKING:
+    from limpet.breaks import Break
     from limpet.memory import Memory
 
 
@@ -28,10 +31,25 @@ def told(memory: Memory) -> dict[str, Any]:
         "pending_bytes": watched.pending,
         "lacks": list(health.lacks),
         "counts": memory.store.state.counts(),
+        "breaks": [_broken(one, zone) for one in health.breaks],
+        "told": list(Alarm.read(memory.settings.home).told),
         "note_model": note_model(memory),
         "notes": troubles(memory),
         "push": pushed(memory),
+        "upkeep": upkeep(memory),
     }
+
+
+def _broken(one: Break, zone: str) -> dict[str, Any]:
+    since = days.show(one.since_ms, zone) if one.since_ms else None
+    return {"code": one.code, "sentence": one.sentence, "remedy": one.remedy, "since": since}
+
+
+def upkeep(memory: Memory) -> list[str]:
+    """Return what was begun and not finished, and what was announced."""
+    begun = "erasing was begun and not finished: the sidecar, or the next limpet forget, finishes it"
+    said = begun if finishing.is_unfinished(memory) else ""
+    return [*filter(None, (said, pruning.announcement(memory)))]
 
 
 def pushed(memory: Memory) -> str | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from limpet import alarm, clock, messenger
-from limpet.errors import LimpetError, Unavailable
+from limpet import alarm, clock, door, messenger, rescue
+from limpet.errors import LimpetError
 from limpet.memory import Memory
-from limpet.runtimes.openclaw import route
+from limpet.recording import Lock
 
 if TYPE_CHECKING:
     import threading
@@ -15,10 +15,17 @@ if TYPE_CHECKING:
 
     from limpet.settings import Settings
 
+LOCK = "watch.lock"
+"""Whoever looks holds it: of several watches, each break is told by one."""
+
 LOOK_S = 60.0
+DAY_S = 86_400.0
+"""How often SQLite is asked whether the database is whole; the first time soon after the start."""
+
 LOOKS = 5
 """So many looks, at least, before somebody is told."""
 
+ANSWER_S = 2.0
 MOST_PAUSES = 30
 """Where no way takes an alarm it is tried again, at last after so many looks."""
 
@@ -27,62 +34,96 @@ class Watch:
     """One watch beside a recorder, or alone."""
 
     def __init__(self, settings: Settings, say: Callable[[str], None]) -> None:
-        """Look at this installation; `say` gets a line for what was told to whom, and for what could not be."""
+        """Look at this installation; `say` gets a line for what was told to whom, and for what could not be.
+
+        `damage` is what was found wrong with the database; `news` is what is to be told once, whatever else is.
+        """
         self._settings = settings
         self._say = say
         self._alarm = alarm.Alarm.read(settings.home)
         self._looked_s = clock.monotonic_s()
-        self._ways: Sequence[Sequence[str]] = ()
         self._kept: Sequence[Sequence[str]] = ()
         self._pauses = self._failed = 0
         self._complaint = ""
+        self._checked_s = clock.monotonic_s()
+        self.damage = ""
+        self.news: list[str] = []
 
     def run(self, stop: threading.Event) -> None:
         """Look now and then until told to stop; nothing that goes wrong here ends the recording beside it."""
-        if not self._settings.alarm_after_s or not self._settings.owns_spool:
+        if not self._settings.owns_spool:
             return
-        while not stop.wait(min(LOOK_S, self._settings.alarm_after_s / LOOKS)):
-            try:
-                self.look()
-            except LimpetError as error:
-                self._complain(error.message)
-            except Exception as fault:  # noqa: BLE001 - a fault of ours in one look must not end the others
-                self._complain(f"Limpet made a mistake ({type(fault).__name__}: {fault}).")
+        self.damage = rescue.look(self._settings)
+        while not stop.wait(self._pause_s):
+            self._look_safely()
+
+    def run_alone(self, stop: threading.Event) -> None:
+        """Look where no sidecar runs, taking in what there is; end as soon as one answers, or Limpet is gone."""
+        while not stop.wait(self._pause_s):
+            if not self._settings.home.is_dir() or door.ask(self._settings.socket, {"op": "hello"}, ANSWER_S):
+                return
+            with Memory(self._settings) as memory:
+                memory.refresh()
+            self._look_safely()
+
+    @property
+    def _pause_s(self) -> float:
+        after_s = self._settings.alarm_after_s
+        return min(LOOK_S, after_s / LOOKS) if after_s else LOOK_S
+
+    def _look_safely(self) -> None:
+        try:
+            self.look()
+        except LimpetError as error:
+            self._complain(error.message)
+        except Exception as fault:  # noqa: BLE001 - a fault of ours in one look must not end the others
+            self._complain(f"Limpet made a mistake ({type(fault).__name__}: {fault}).")
 
     def look(self) -> None:
-        """Look once. Raises LimpetError where what is known cannot be kept."""
-        broken = self._broken()
-        passed_s, self._looked_s = clock.monotonic_s() - self._looked_s, clock.monotonic_s()
-        after_s = self._settings.alarm_after_s
-        message = self._alarm.look(broken, min(passed_s, 2 * LOOK_S), after_s, clock.now_ms())
-        self._find_ways()
+        """Look once, if nobody else does just now. Raises LimpetError where what is known cannot be kept."""
+        alone = Lock(self._settings.home / LOCK)
+        if not alone.take():
+            return
+        try:
+            self._alarm = alarm.Alarm.read(self._settings.home)
+            self._look()
+        finally:
+            alone.release()
+
+    def _look(self) -> None:
+        broken, ways = self._seen()
+        now_s = clock.monotonic_s()
+        if "memory" in broken or now_s - self._checked_s >= DAY_S:
+            self._checked_s, self.damage = now_s, rescue.look(self._settings)
+        passed_s, self._looked_s = now_s - self._looked_s, now_s
+        if not self._settings.alarm_after_s:
+            return
+        message = self._alarm.look(broken, min(passed_s, 2 * LOOK_S), self._settings.alarm_after_s, clock.now_ms())
+        if ways != self._kept:
+            messenger.keep(self._settings, ways)
+            self._kept = ways
+        if self.news and messenger.deliver(self._settings, ways, alarm.Message(f"Limpet: {' '.join(self.news)}")):
+            self.news.clear()
         if message is not None:
-            self._tell(message, broken)
+            self._tell(message, broken, ways)
         self._alarm.write(self._settings.home)
 
-    def _broken(self) -> Mapping[str, str]:
-        """Return what is broken, code to sentence; a memory that cannot be read is broken, too."""
-        try:
-            with Memory(self._settings) as memory:
+    def _seen(self) -> tuple[Mapping[str, str], Sequence[Sequence[str]]]:
+        """Return what is broken, code to sentence, and the ways to a person; an unreadable memory is broken, too."""
+        with Memory(self._settings) as memory:
+            try:
                 memory.attach()
                 health = memory.health()
-        except Unavailable as error:
-            return {} if error.code == "no_database" else {"memory": f"{error.message} -> {error.hint}"}
-        except LimpetError as error:
-            return {"memory": f"{error.message} -> {error.hint}"}
-        return {one.code: f"{one.sentence} -> {one.remedy}" for one in health.breaks}
+            except LimpetError as error:
+                is_none = error.code == "no_database"
+                return {} if is_none else {"memory": f"{error.message} -> {error.hint}"}, memory.ways()
+            return {one.code: f"{one.sentence} -> {one.remedy}" for one in health.breaks}, memory.ways()
 
-    def _find_ways(self) -> None:
-        self._ways = messenger.ways(self._settings, route.last(self._settings.state, clock.now_ms()))
-        if self._ways != self._kept:
-            messenger.keep(self._settings, self._ways)
-            self._kept = self._ways
-
-    def _tell(self, message: alarm.Message, broken: Mapping[str, str]) -> None:
+    def _tell(self, message: alarm.Message, broken: Mapping[str, str], ways: Sequence[Sequence[str]]) -> None:
         if self._pauses > 0:
             self._pauses -= 1
             return
-        way = messenger.deliver(self._settings, self._ways, message)
+        way = messenger.deliver(self._settings, ways, message)
         if way:
             self._failed = 0
             self._alarm.delivered(message, broken, clock.now_ms())

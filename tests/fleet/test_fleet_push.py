@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lab import NOON, Lab, call, ended, hook, kill, numbered
+from lab import NOON, Lab, call, hook, kill, numbered
 from limpet import fleet as fleet_module
 from limpet import recall
 from limpet.errors import Unavailable
@@ -32,7 +32,7 @@ SMALL_BATCHES = """
 import sys
 from limpet.push import batch
 from limpet.cli import main
-batch.RECORDS = batch.CHANGES = 5
+batch.RECORDS = batch.CHANGES = batch.SLICE = 5
 sys.exit(main.main(["push", "--json", *sys.argv[1:]]))
 """
 EVERYTHING = Query(sort="oldest", limit=1_000_000, noise=True)
@@ -242,6 +242,12 @@ def test_two_pushes_at_once_bring_everything_once(lab: Lab, server: Server, flee
     assert (rows(server, fleet, "record"), rows(server, fleet, "event")) == (300, 300)
 
 
+def finished(process: subprocess.Popen[str]) -> int:
+    """Wait for a push, however long it takes, and return how it ended."""
+    process.communicate()
+    return process.returncode
+
+
 def killed_at_random(
     server: Server, labs: list[Lab], seed: int, kills: int, start: Callable[[Lab], subprocess.Popen[str]]
 ) -> int:
@@ -261,9 +267,8 @@ def killed_at_random(
         kill(running[chosen])
         running[chosen] = start(labs[chosen])
     for n, process in running.items():
-        done = ended(process)
-        while done.status != 0:
-            done = ended(start(labs[n]))
+        while finished(process) != 0:
+            process = start(labs[n])  # noqa: PLW2901 - what was refused is tried again
     return killed
 
 

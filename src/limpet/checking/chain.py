@@ -119,6 +119,9 @@ class Chain:
             yield f"something that record {no} says must not come back may do so (limpet rebuild mends it)"
         if any(first <= self.begins for first, _ in said.ranges):
             return  # some of them were cut off since
+        if any(last >= no or first > last for first, last in said.ranges):
+            yield f"record {no} says that records were forgotten which were not there before it"
+            return
         rows = self._store.records.stored(amendment.numbers_in(said.ranges))
         if amendment.digest_of((one.record, one.leaf, one.hash) for one in rows) != said.digest:
             yield f"what stays of the records that record {no} says were forgotten was changed"

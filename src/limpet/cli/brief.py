@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from limpet import days
+from limpet.brief import asjson
 from limpet.cli import output
 from limpet.cli.ask import now_of
 from limpet.memory import Memory
@@ -19,10 +19,7 @@ def brief(args: argparse.Namespace) -> int:
         zone = memory.settings.zone
         found = memory.brief(args.agent, args.session, now_of(args, zone), args.tokens)
     if args.json:
-        told = [str(number) for number in found.told]
-        at = days.show(found.at_ms, zone)
-        whose = {"agent": found.agent, "audience": found.audience, "at": at, "tokens": found.tokens}
-        output.as_json({**whose, "own": found.own, "quoted": found.quoted, "told": told})
+        output.as_json(asjson.of(found, zone))
         return 0
     output.data("== in the system's part, on every turn of the window ==")
     output.data(found.own)

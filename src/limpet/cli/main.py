@@ -159,6 +159,10 @@ def _mcp(p: argparse.ArgumentParser) -> None:
     p.add_argument("--tz", metavar="ZONE", help="the time zone, for example Europe/Berlin")
 
 
+def _watch(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--minutes", type=float, default=0, metavar="N", help="end after so long (default: never)")
+
+
 def _setup(p: argparse.ArgumentParser) -> None:
     p.add_argument("runtime", choices=["openclaw"], help="the runtime: the only one so far")
     p.add_argument("--yes", action="store_true", help="do not ask (without a terminal nobody is asked)")
@@ -188,6 +192,12 @@ def _push(p: argparse.ArgumentParser) -> None:
 COMMANDS: dict[str, Command] = {
     "run": Command("run:run", "the sidecar in the foreground", "limpet run", _run),
     "open": Command("open:open_", "the page in a browser, on this machine only", "limpet open --no-browser", _open),
+    "watch": Command(
+        "run:watch",
+        "where no sidecar runs: look at what is broken, and have somebody told",
+        "limpet watch --minutes 60",
+        _watch,
+    ),
     "setup": Command(
         "record:setup",
         "install the plugin into OpenClaw and configure it",
@@ -253,7 +263,7 @@ COMMANDS: dict[str, Command] = {
         "limpet status && echo fine",
     ),
     "doctor": Command(
-        "keep:doctor", "walk the whole chain from hook to answer and name the broken link", "limpet doctor"
+        "doctor:doctor", "walk the whole chain from hook to answer and name the broken link", "limpet doctor"
     ),
     "verify": Command(
         "proof:verify",

@@ -10,7 +10,7 @@ from limpet.cli import output
 from limpet.cli.ask import now_of
 from limpet.errors import BadInput, NotFound, Unavailable
 from limpet.memory import Memory
-from limpet.note import hours, wording
+from limpet.note import asjson, hours, wording
 
 if TYPE_CHECKING:
     import argparse
@@ -110,7 +110,7 @@ def _plans(nightly: Nightly, first: date, last: date, agent: str) -> Iterator[Pl
 def _show(plans: Iterator[Plan], *, machine: bool) -> int:
     """Write what notes would say, as Limpet itself words them: no model is asked for what is only looked at."""
     if machine:
-        output.as_json({"notes": [plan_json(plan) for plan in plans]})
+        output.as_json({"notes": [asjson.of(plan) for plan in plans]})
         return 0
     shown = 0
     for plan in plans:
@@ -119,31 +119,6 @@ def _show(plans: Iterator[Plan], *, machine: bool) -> int:
     if not shown:
         output.say("nothing happened then: there is nothing to tell")
     return 0
-
-
-def plan_json(plan: Plan) -> Mapping[str, Any]:
-    """Return a plan as JSON: its bounds, its counts, every statement with its events, and the words."""
-    return {
-        "agent": plan.agent,
-        "first": plan.first.isoformat(),
-        "last": plan.last.isoformat(),
-        "zone": plan.zone,
-        "counts": {name: getattr(plan.counts, name) for name in plan.counts.__slots__},
-        "paragraph": wording.paragraph(plan),
-        "statements": [
-            {
-                "kind": one.kind,
-                "words": one.words,
-                "count": one.count,
-                "events": [str(number) for number in one.events],
-                "also": [str(number) for number in one.also],
-                "from": days.show(one.first_ms, plan.zone),
-                "to": days.show(one.last_ms, plan.zone),
-            }
-            for one in plan.statements
-        ],
-        "coverage": {"state": plan.state, "not_seen": list(plan.uncovered)},
-    }
 
 
 def _written(nightly: Nightly, day: date, agent: str, now_ms: int) -> Sequence[Outcome]:

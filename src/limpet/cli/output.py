@@ -187,12 +187,18 @@ def line(event: Event, zone: str, room: int, *, agent: bool = True) -> str:
     said = event.summary + (f" -- {event.error}" if event.error and event.error not in event.summary else "")
     if room < WIDE:
         short = f"{event.id} {_brief(event.at_ms, zone)} {_kind(event)} {_ended(event)}"
-        who = f" {event.agent or 'unknown'}" if agent else ""
+        who = f" {_whose(event)}" if agent else ""
         head = columns.fit(f"{short.rstrip()}{who}{took}", room)
         return f"{_coloured(head, event.status)}\n  {columns.fit(said, room - 2)}"
-    who = f"{columns.pad(event.agent or 'unknown', 10)} " if agent else ""
+    who = f"{columns.pad(_whose(event), 24 if event.machine else 10)} " if agent else ""
     head = f"{event.id:>10}  {moment(event.at_ms, zone)}  {who}{columns.pad(_kind(event), 12)} {_ended(event):<11} "
     return _coloured(head, event.status) + columns.fit(said, room - columns.width(head) - len(took)) + took
+
+
+def _whose(event: Event) -> str:
+    """Return the agent, in a fleet with its machine."""
+    name = event.agent or "unknown"
+    return f"{event.machine}/{name}" if event.machine else name
 
 
 def _ended(event: Event) -> str:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 RECORDS = 1000
 CHANGES = 500
+SLICE = 50
+"""So many changed events are made again at a time: the largest texts are a megabyte."""
+
 BYTES = 4 << 20
 """How large a batch may grow before it is sent; one record, or one event, goes whole."""
 
@@ -98,10 +101,16 @@ class Reader:
         return {digest: (digest, *body) for digest in wanted if (body := self._outbox.body(digest)) is not None}
 
     def _changes(self, head: int, sent: int) -> Batch:
-        changes = self._outbox.waiting(sent, CHANGES)
-        events, cut = self._events(changes)
-        if cut is not None:
-            changes = changes[:cut]
+        changes: list[Change] = []
+        events: list[Row] = []
+        size = 0
+        while len(changes) < CHANGES and size <= BYTES:
+            some = self._outbox.waiting(changes[-1].no if changes else sent, SLICE)
+            if not some:
+                break
+            changes += some
+            events += self._events([change.key for change in some if change.kind == "event"])
+            size = sum(len(value) for row in events for value in row if isinstance(value, str))
         by_kind: dict[str, list[Any]] = {kind: [] for kind in ("event", "stream", "content", "body")}
         for change in changes:
             by_kind[change.kind].append(change.key)
@@ -111,24 +120,15 @@ class Reader:
         rows = {"event": events, "stream": streams, "amended": amended, "body": bodies}
         return Batch(rows, head, changes[-1].no if changes else sent, dropped=dropped)
 
-    def _events(self, changes: Sequence[Change]) -> tuple[list[Row], int | None]:
-        """Return the events that changed as rows, and before which change the batch is full, None where it is not."""
-        ids = [change.key for change in changes if change.kind == "event"]
+    def _events(self, ids: Sequence[int]) -> Iterator[Row]:
+        """Yield these events as they stand now, those that went too; with their texts, made again from the ledger."""
         told = {row[0]: row for row in self._outbox.events(ids)}
         merged = self._outbox.sightings(told)
         made = {event.id: event for event in interpreter.events_of(self._made.facts_of_events(told))}
         self._made.forget()
-        rows: list[Row] = []
-        size = 0
-        for place, change in enumerate(changes):
-            if change.kind != "event":
-                continue
-            if size > BYTES:
-                return rows, place
-            row = told.get(change.key)
-            rows.append(_gone(change.key) if row is None else self._event(row, made.get(row[0]), merged[row[0]]))
-            size += sum(len(value) for value in rows[-1] if isinstance(value, str))
-        return rows, None
+        for number in ids:
+            row = told.get(number)
+            yield _gone(number) if row is None else self._event(row, made.get(number), merged[number])
 
     def _event(self, told: Row, made: Event | None, merged: Sequence[int]) -> Row:
         said = self._tokenizer.text(made.text if made else "")

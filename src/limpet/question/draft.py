@@ -48,12 +48,25 @@ class Draft:
     def add(self, element: Element, *, negated: bool = False) -> None:
         """Take in what a phrase says; raises NotUnderstood where it contradicts what was said before."""
         self.denies = self.denies or bool(self.negator)
+        element = self._denied(element) if self.negator else element
         negated = negated or bool(self.negator)
         if self.joint in ("and", "or"):
             self._may_join(element)
         for name, values in element:
             self.filters[name, negated] = self._merged(name, values, negated)
         self.last, self.joint, self.negator, self.asks = element, "", "", True
+
+    def _denied(self, element: Element) -> Element:
+        """Return the one filter that a denial denies: "messages except my messages" denies the user.
+
+        What is two filters at once (errors except failed runs) cannot be left out by denying each.
+        """
+        only = tuple(part for part in element if self.filters.get((part[0], False)) != part[1])
+        if dict(only).get("type") == ("tool_call",) and "tool" in dict(only):
+            only = tuple(part for part in only if part[0] != "type")  # nothing else has a tool
+        if len(only) > 1:
+            raise refused(f"One question cannot leave out {_in_words(element)}.", "contradiction", _in_words(element))
+        return only or element
 
     def _may_join(self, element: Element) -> None:
         """Let "failed and blocked" through, and refuse "errors and messages": no filter says either of the two."""

@@ -96,6 +96,23 @@ def amendment(saying: Saying) -> Sequence[Fact]:
     ]  # fmt: skip
 
 
+def limpet_lost(saying: Saying) -> Sequence[Fact]:
+    """Return a gap for the first of some records that could not be read back from a damaged database."""
+    event = saying.event
+    count = event.get("lost")
+    if not isinstance(count, int):
+        return ()  # another of them, or one that was forgotten
+    at_ms, flag = when(event.get("since_ms"), saying.record.arrived_ms)
+    until, _ = when(event.get("until_ms"), saying.record.arrived_ms)
+    return [
+        saying.fact(
+            "gap", "whole", 0, at_ms=at_ms, flags=(flag,) if flag else (), actor="system", trust="system", label="",
+            duration_ms=max(0, until - at_ms), status="failed",
+            summary=f"{count:,} records could not be read back from a damaged database",
+        )
+    ]  # fmt: skip
+
+
 def limpet_brief(saying: Saying) -> Sequence[Fact]:
     """Return what an agent was told at the start of a window: known to whoever asks for it, and no news to anybody."""
     event = saying.event
@@ -106,6 +123,20 @@ def limpet_brief(saying: Saying) -> Sequence[Fact]:
             "brief", "whole", 0, actor="system", trust="system", label=OWN, status="succeeded",
             summary=f"brief handed over ({size} bytes, {len(told)} events quoted, sha256 {digest[:16]})",
             details={"sha256": digest, "bytes": size, "told": told, "at": event.get("at")},
+        )
+    ]  # fmt: skip
+
+
+def limpet_rescued(saying: Saying) -> Sequence[Fact]:
+    """Return an error: the database was damaged, and how much of it could be read back."""
+    event = saying.event
+    records, lost = (n if isinstance(n := event.get(name), int) else 0 for name in ("records", "lost"))
+    summary = f"the database was damaged: {records:,} of {records + lost:,} records could be read back"
+    return [
+        saying.fact(
+            "error", "whole", 0, at_ms=saying.record.arrived_ms, actor="system", trust="system", label="",
+            status="failed", summary=summary, error=text.one_line(words_of(event.get("error")), 200),
+            details={"records": records, "lost": lost},
         )
     ]  # fmt: skip
 
@@ -129,6 +160,8 @@ NATIVE: Mapping[str, Callable[[Saying], Sequence[Fact]]] = {
     "limpet_redact": amendment,
     "limpet_restore": amendment,
     "limpet_brief": limpet_brief,
+    "limpet_lost": limpet_lost,
+    "limpet_rescued": limpet_rescued,
     "limpet_start": _silent,
     "limpet_stop": _silent,
     "limpet_beat": _silent,

@@ -269,6 +269,11 @@ class _Chunk:
     def _add(self, line: bytes) -> None:
         if not line.strip():
             return
+        if b"\0" in line:
+            # No producer writes one: JSON spells it \u0000. After a power cut whole sectors may be zeros, and what
+            # stands around them may by accident be a line of its own.
+            self._reject(line, "a part of this line was never written to the disk")
+            return
         producer, _, number = self.segment.item.partition("/")
         try:
             self.records.append(record_of(line, producer, (int(number) << 32) + self.end, self._now_ms))

@@ -180,13 +180,13 @@ class Finder:
         row = self._connection.execute(self._sql["last_of_source"], {"source": source, "among": RECENT}).fetchone()
         return row[0] if row else None
 
-    def unseen_by(self, witness: str, since_ms: int, until_ms: int) -> tuple[int, int | None]:
+    def unseen_by(self, witness: str, since_ms: int, after_ms: int, until_ms: int) -> tuple[int, int | None]:
         """Return how many calls and messages, and from when on, a witness missed that told of their agent before.
 
-        Only those since then, and only what arrived until `until_ms`.
+        Only those since then and `after_ms`, and only what arrived until `until_ms`.
         """
-        given = {"witness": witness, "since": since_ms, "until": until_ms, "among": RECENT}
-        count, first_ms = self._connection.execute(self._sql["unseen_by"], given).get
+        given = {"witness": witness, "since": since_ms, "after": after_ms, "until": until_ms}
+        count, first_ms = self._connection.execute(self._sql["unseen_by"], {**given, "among": RECENT}).get
         return count, first_ms
 
     def seen_by_both(self, one: str, other: str, since_ms: int, until_ms: int) -> bool:

@@ -97,19 +97,40 @@ def explained(error: apsw.Error, path: Path) -> Unavailable | BadInput:
         return BadInput(
             f"{path} is not a SQLite database.", "Move it away, or name another with --db.", "not_a_database"
         )
-    if isinstance(error, apsw.CorruptError):
-        return Unavailable(f"{path} is damaged: {error}.", "limpet doctor  says what can be read.", "damaged")
-    if isinstance(error, apsw.BusyError):
-        return Unavailable(f"{path} is locked by another program.", "Try again, or end that program.", "locked")
-    if isinstance(error, apsw.FullError):
-        return Unavailable(
-            f"The disk is full: {path} cannot grow.",
-            "Free some space; nothing is lost meanwhile.",
-            "disk_full",
-        )
-    if isinstance(error, apsw.CantOpenError | apsw.ReadOnlyError | apsw.PermissionsError):
-        return Unavailable(f"{path} cannot be opened: {error}.", "Check its owner and permissions.", "no_permission")
+    for kinds, sentence, hint, code in MEANINGS:
+        if isinstance(error, kinds):
+            return Unavailable(sentence.format(path=path, error=error), hint, code)
     return Unavailable(f"{path}: {error}.", "limpet doctor", "database")
+
+
+MEANINGS: tuple[tuple[tuple[type[apsw.Error], ...], str, str, str], ...] = (
+    (
+        (apsw.CorruptError,),
+        "{path} is damaged: {error}.",
+        "limpet run  moves it aside and brings back what can be read.",
+        "damaged",
+    ),
+    ((apsw.BusyError,), "{path} is locked by another program.", "Try again, or end that program.", "locked"),
+    (
+        (apsw.FullError,),
+        "The disk is full: {path} cannot grow.",
+        "Free some space; nothing is lost meanwhile.",
+        "disk_full",
+    ),
+    (
+        (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError),
+        "{path} cannot be opened: {error}.",
+        "Check its owner and permissions.",
+        "no_permission",
+    ),
+    (
+        (apsw.IOError,),
+        "The disk under {path} cannot be read or written: {error}.",
+        "Look at that disk; what is not recorded waits in the spool.",
+        "disk",
+    ),
+)
+"""SQLite's errors: what each says to a person, what to do, and its code."""
 
 
 def version(connection: apsw.Connection) -> int:
@@ -209,7 +230,8 @@ def _migrate(connection: apsw.Connection, path: Path) -> None:
         _apply(connection, path)
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # a full disk has rolled it back already
+            connection.execute("ROLLBACK")
         raise
 
 

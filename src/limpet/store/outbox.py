@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from limpet.store.sql import queries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from limpet.store.port import Connection
 
@@ -82,9 +82,9 @@ class Outbox:
         """Return the number before the first record: 0 where none was cut off."""
         return int(self._connection.execute(self._sql["first_record"]).get or 1) - 1
 
-    def records(self, after: int, most: int) -> list[tuple[Any, ...]]:
-        """Return the next records as rows: see `records_after`."""
-        return list(self._connection.execute(self._sql["records_after"], {"no": after, "most": most}))
+    def records(self, after: int, most: int) -> Iterator[tuple[Any, ...]]:
+        """Yield the next records as rows, one at a time: see `records_after`."""
+        yield from self._connection.execute(self._sql["records_after"], {"no": after, "most": most})
 
     def record(self, no: int) -> tuple[Any, ...] | None:
         """Return one record as such a row, None where it is not there any more."""

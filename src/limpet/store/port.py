@@ -101,7 +101,7 @@ class Finding(Protocol):
     def last_of(self, source: str) -> int | None:
         """Return when the newest record of a source arrived; None where it is not among the newest of all."""
 
-    def unseen_by(self, witness: str, since_ms: int, until_ms: int) -> tuple[int, int | None]:
+    def unseen_by(self, witness: str, since_ms: int, after_ms: int, until_ms: int) -> tuple[int, int | None]:
         """Return how many calls and messages, and from when on, a witness missed that told of their agent before."""
 
     def seen_by_both(self, one: str, other: str, since_ms: int, until_ms: int) -> bool:
@@ -157,6 +157,9 @@ class States(Protocol):
 
     def streams(self) -> list[Stream]:
         """Return every stream, the one that spoke last at the end."""
+
+    def last_words(self) -> list[tuple[str, str, int, int]]:
+        """Return (producer, kind, number, arrival) of what plugins said lately of themselves, in their own order."""
 
     def last_beat(self) -> tuple[int, int] | None:
         """Return the plugin's last word that it lives, a record's number, and since when it does; None: long ago."""

@@ -53,6 +53,11 @@ class Records:
         row = self._connection.execute(self._sql["hash_at"], (no,)).fetchone()
         return bytes(row[0]) if row else None
 
+    def last_content(self) -> int:
+        """Return the newest number of which there are bytes; 0 where there are none."""
+        row = self._connection.execute(self._sql["last_content"]).fetchone()
+        return int(row[0]) if row else 0
+
     def known(self, ids: Iterable[str]) -> set[str]:
         """Return which of these record ids the ledger holds."""
         rows = self._connection.execute(self._sql["known_records"], {"ids": json.dumps(list(ids))})

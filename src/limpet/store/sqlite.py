@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 INDEX_BATCH = 1000
 TRIES = 1000
 """How often two readings are begun anew because somebody committed in between."""
+LOG_BYTES = 64 << 20
+"""A log that has grown past this, since somebody was reading whenever it might have begun anew, is cut."""
+
+LOG_PATIENCE_MS = 200
+"""How long a cut waits for readers; it is tried again later."""
 
 
 class SqliteStore:
@@ -57,6 +62,19 @@ class SqliteStore:
             self._index.close()
         self.connection.close()
 
+    def shorten_log(self) -> None:
+        """Move what is in a log that has grown too long into the file, and cut it, where no reader needs it now."""
+        log = self.path.with_name(f"{self.path.name}-wal")
+        if not log.exists() or log.stat().st_size < LOG_BYTES:
+            return
+        self.connection.set_busy_timeout(LOG_PATIENCE_MS)
+        try:
+            self.connection.execute(self._sql["cut_log"]).fetchall()
+        except apsw.BusyError:
+            return
+        finally:
+            self.connection.set_busy_timeout(opening.BUSY_MS)
+
     def check_in_place(self) -> None:
         """Raise Unavailable where the database was deleted, or another put in its place, since it was opened."""
         if opening.place_of(self.path) != self._place:
@@ -69,6 +87,7 @@ class SqliteStore:
             self.connection.execute("BEGIN IMMEDIATE")
             self._notice_others()
             try:
+                self.check_in_place()  # what is written to a file that was put aside is lost
                 yield
                 self.connection.execute("COMMIT")
             except BaseException:

@@ -168,6 +168,10 @@ class State:
         row: tuple[int, int] | None = self._connection.execute(self._sql["last_beat"], {"among": RECENT}).fetchone()
         return row
 
+    def last_words(self) -> list[tuple[str, str, int, int]]:
+        """Return (producer, kind, number, arrival) of what plugins said lately of themselves, in their own order."""
+        return list(self._connection.execute(self._sql["last_words"], {"among": RECENT}))
+
     def meta(self, name: str) -> str | None:
         """Return a named value, None where there is none."""
         row = self._connection.execute(self._sql["meta"], (name,)).fetchone()

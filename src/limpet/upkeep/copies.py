@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from limpet.settings import Settings
     from limpet.verification import Verdict
 
+FRESH_MS = 20 * 3_600_000
+"""A copy younger than this is of today."""
+
 HALF = ".half"
 ASIDE = ".replaced-"
 
@@ -100,6 +103,26 @@ def restore(settings: Settings, path: Path, progress: Callable[[int], None], *, 
         _tidy(half)
         lock.release()
     return Copied(settings.db, verdict.records, verdict.events, verdict.head, aside)
+
+
+def nightly(memory: Memory, now_ms: int) -> str:
+    """Make a copy in the folder that the settings name, unless the last one is of today; let the oldest go.
+
+    Return a sentence for people, "" where nothing was to be done. Raises what `backup` raises.
+    """
+    chosen = memory.settings
+    if not chosen.backups:
+        return ""
+    folder = Path(chosen.backups)
+    pattern = f"{chosen.db.stem}-[0-9]*Z{chosen.db.suffix}"
+    made = sorted(folder.glob(pattern))
+    if made and now_ms - made[-1].stat().st_mtime_ns // 1_000_000 < FRESH_MS:
+        return ""
+    path = folder / f"{chosen.db.stem}-{clock.stamp()}{chosen.db.suffix}"
+    done = backup(memory, path, lambda _: None)
+    for old in sorted(folder.glob(pattern))[: -chosen.backups_kept]:
+        old.unlink()
+    return f"{done.records:,} records copied to {done.path}, and verified"
 
 
 def checked(path: Path, progress: Callable[[int], None], seals: tuple[Sealed, ...] = ()) -> Verdict:

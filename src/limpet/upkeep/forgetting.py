@@ -70,6 +70,8 @@ def plan(memory: Memory, question: str, now_ms: int, progress: Callable[[int], N
     query = memory.understood(question, now_ms)
     if query.by or query.count:
         raise BadInput("That question counts; to forget, name the events themselves.", "limpet forget session:s-1")
+    if query.until_ms is not None and 0 <= query.until_ms - now_ms <= 1:
+        query = replace(query, until_ms=None)  # "until now" goes for what has a time to come, too
     with memory.local().snapshot():
         return _Planning(memory, replace(query, noise=True), now_ms).plan(progress)
 
@@ -167,13 +169,15 @@ class _Planning:
     def _buried(self, ids: Sequence[int]) -> Iterator[Tombstone]:
         """Yield the tombstones of these events, and note which records they were made from and what these say."""
         facts = {fact.place: fact for fact in self._made.facts_of_events(ids)}
-        self._numbers |= {number for number, _ in facts}
         for event in interpreter.events_of(facts.values()):
             own = [facts[place] for place in event.places]
+            if any(fact.kind in amendment.KINDS for fact in own):
+                self._chosen.pop(event.id, None)  # what was done to the ledger stays told
+                continue
+            self._numbers |= {number for number, _ in event.places}
             for fact in own:
                 self._needles.learn(f"{fact.text}\n{fact.error}")
             yield from burial.tombstones_of(own, self._now_ms)
-        self._numbers |= {interpreter.place_of(place)[0] for place in self._store.events.places(ids)}
         self._made.shrink()
 
     def _count_in(self) -> None:

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from limpet import standing, wire
+from limpet.brief import asjson as brief_json
 from limpet.memory import parse_id
+from limpet.note import asjson as note_json
 from limpet.web.parameters import LIMIT, MOST, NOW, OFFSET, TZ, Parameter, Q
+from limpet.web.views.notes import plans_of, read_day
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -56,6 +59,17 @@ def status(memory: Reader, _: Given) -> Any:
     return standing.told(memory)
 
 
+def brief(memory: Reader, given: Given) -> Any:
+    """Give what an agent would be told now."""
+    found = memory.brief(given["agent"], given["session"], given["now"], given["tokens"])
+    return brief_json.of(found, memory.settings.zone)
+
+
+def notes(memory: Reader, given: Given) -> Any:
+    """Give what the notes of a day say."""
+    return {"notes": [note_json.of(plan) for plan in plans_of(memory, read_day(given["day"]))]}
+
+
 CALLS = (
     Call("/api/ask", ask, "an exact answer to a question", "Answer", (Q, LIMIT, OFFSET, TZ, NOW)),
     Call(
@@ -89,6 +103,26 @@ CALLS = (
         "one event with its full body and every record behind it",
         "Shown",
         (Parameter("id", "text", "an event's number", needed=True, in_path=True, high=MOST), TZ),
+    ),
+    Call(
+        "/api/brief",
+        brief,
+        "what an agent would be told if it woke up now",
+        "Brief",
+        (
+            Parameter("agent", "text", "whose (the default agent's)", ""),
+            Parameter("session", "text", "the key of the session in which it wakes up", ""),
+            Parameter("tokens", "integer", "how long it may be (0: as usual)", 0, 0, 100_000),
+            TZ,
+            NOW,
+        ),
+    ),
+    Call(
+        "/api/notes",
+        notes,
+        "what the daily notes of one local day say, as `limpet note --dry-run --json`",
+        "Notes",
+        (Parameter("day", "text", "an ISO date", needed=True), TZ),
     ),
     Call("/api/status", status, "is it recording, since when, how far behind, what can it not see", "Status", (TZ,)),
 )

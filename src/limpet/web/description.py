@@ -135,6 +135,10 @@ SHAPES: Mapping[str, Schema] = {
             "events": _list(_ref("Event")),
         }
     ),
+    "Brief": _object(
+        {"agent": TEXT, "audience": TEXT, "at": TIME, "tokens": WHOLE, "own": TEXT, "quoted": TEXT, "told": _list(TEXT)}
+    ),
+    "Notes": _object({"notes": _list({"type": "object", "required": ["agent", "paragraph", "statements"]})}),
     "Status": {
         "type": "object",
         "properties": {"ok": {"type": "boolean"}, "state": TEXT, "sentence": TEXT, "pending_bytes": WHOLE},

@@ -33,6 +33,7 @@ DAY = Parameter("day", "text", "an ISO date", "")
 ID = Parameter("id", "text", "a number or a name", needed=True, in_path=True)
 FROM = Parameter("from", "text", "an event's number", "")
 AFTER = Parameter("after", "integer", "a record's number", 0)
+AGENT = Parameter("agent", "text", "an agent's name", "")
 SOME_Q = replace(Q, needed=False, default="")
 
 
@@ -55,6 +56,7 @@ PAGES = (
     Page("/event/{id}", "event.html", event.view, (ID, TZ)),
     Page("/session/{id:path}", "session.html", session.view, (ID, FROM, TZ)),
     Page("/notes", "notes.html", notes.view, (DAY, TZ), "notes"),
+    Page("/brief", "brief.html", notes.brief, (AGENT, TZ), "notes"),
     Page("/health", "health.html", health.view, (TZ,), "health"),
     Page("/live", "live.html", live.view, (TZ,), "live"),
     Page("/live/rows", "rows.html", live.news, (AFTER, TZ)),

@@ -220,6 +220,10 @@ SELECT machine, name, records, head, pushed_ms, said FROM limpet.machine ORDER B
 -- name: last_of_source
 SELECT arrived_ms FROM limpet.record r JOIN limpet.machine m ON m.machine = r.machine
 WHERE r.machine = ANY (:machines) AND r.no > m.records - :among AND r.source = :source ORDER BY r.no DESC LIMIT 1
+-- name: last_words
+SELECT r.stream, r.kind, r.seq, r.arrived_ms FROM limpet.record r JOIN limpet.machine m ON m.machine = r.machine
+WHERE r.machine = ANY (:machines) AND r.no > m.records - :among
+  AND r.kind IN ('limpet_start', 'limpet_beat', 'limpet_stop') ORDER BY r.seq
 -- name: last_beat
 SELECT r.no + r.machine * (:stride >> 12), s.first_ms FROM limpet.record r JOIN limpet.machine m ON m.machine = r.machine
 JOIN limpet.stream s ON s.machine = r.machine AND s.name = r.stream
@@ -232,7 +236,7 @@ WITH recent AS (
     AND strpos(e.sources, 'openclaw.') > 0 AND coalesce(e.label, '') NOT IN ('own', 'internal')
   ORDER BY e.pos DESC LIMIT :among)
 SELECT count(*), min(pos) >> 20 FROM recent r
-WHERE NOT seen AND arrived_ms <= :until
+WHERE NOT seen AND arrived_ms <= :until AND pos > :after::bigint << 20
   AND pos > (SELECT max(pos) FROM recent b WHERE b.seen AND b.machine = r.machine AND b.agent = r.agent) + (2000::bigint << 20)
 -- name: seen_by_both
 SELECT count(*) FROM (SELECT 1 FROM limpet.event e

@@ -1,5 +1,7 @@
 -- name: head
 SELECT no, hash FROM record ORDER BY no DESC LIMIT 1
+-- name: last_content
+SELECT no FROM content ORDER BY no DESC LIMIT 1
 -- name: known_records
 SELECT id FROM record WHERE id IN (SELECT unhex(value) FROM json_each(:ids))
 -- name: add_record
@@ -128,6 +130,10 @@ SELECT arrived_ms FROM record WHERE no > (SELECT max(no) FROM record) - :among
 SELECT r.no, s.first_ms FROM record r JOIN stream s ON s.id = r.stream
 WHERE r.no > (SELECT max(no) FROM record) - :among
   AND r.kind IN (SELECT id FROM name WHERE value IN ('limpet_start', 'limpet_beat')) ORDER BY r.no DESC LIMIT 1
+-- name: last_words
+SELECT s.value, k.value, r.seq, r.arrived_ms FROM record r JOIN name s ON s.id = r.stream JOIN name k ON k.id = r.kind
+WHERE r.no > (SELECT max(no) FROM record) - :among
+  AND k.value IN ('limpet_start', 'limpet_beat', 'limpet_stop') ORDER BY r.seq
 -- name: unseen_by
 WITH recent AS (
   SELECT e.pos, e.arrived_ms, e.agent, instr(',' || s.value || ',', ',' || :witness || ',') > 0 AS seen
@@ -136,7 +142,7 @@ WITH recent AS (
     AND instr(s.value, 'openclaw.') AND NOT coalesce(e.label IN (SELECT id FROM name WHERE value IN ('own', 'internal')), 0)
   ORDER BY e.pos DESC LIMIT :among)
 SELECT count(*), min(pos) >> 20 FROM recent r
-WHERE NOT seen AND arrived_ms <= :until AND pos > (SELECT max(pos) FROM recent b WHERE b.seen AND b.agent IS r.agent) + (2000 << 20)
+WHERE NOT seen AND arrived_ms <= :until AND pos > :after << 20 AND pos > (SELECT max(pos) FROM recent b WHERE b.seen AND b.agent IS r.agent) + (2000 << 20)
 -- name: seen_by_both
 SELECT count(*) FROM (SELECT 1 FROM event e JOIN name s ON s.id = e.sources WHERE e.pos BETWEEN :since << 20 AND :until << 20
   AND instr(s.value, :one) AND instr(s.value, :other) LIMIT 1)
@@ -144,6 +150,8 @@ SELECT count(*) FROM (SELECT 1 FROM event e JOIN name s ON s.id = e.sources WHER
 SELECT status.value, e.pos >> 20 FROM event e NOT INDEXED JOIN name status ON status.id = e.status
 WHERE e.type = (SELECT id FROM name WHERE value = 'tool_call') AND e.pos >= :since << 20 AND status.value <> 'started'
 ORDER BY e.pos DESC LIMIT :among
+-- name: cut_log
+PRAGMA wal_checkpoint(TRUNCATE)
 -- name: meta
 SELECT value FROM meta WHERE name = ?
 -- name: put_meta

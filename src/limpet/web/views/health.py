@@ -34,14 +34,15 @@ class Link:
 def view(memory: Reader, _: Mapping[str, Any], clocks: Clocks) -> Mapping[str, Any]:
     """Return how the whole chain stands."""
     told = standing.told(memory)
-    if not memory.exists():
-        return {"told": told, "nothing": True}
+    if memory.settings.fleet or not memory.exists():
+        return {"told": told, "nothing": True, "machines": told.get("machines", ())}
     now = clock.now_ms()
     week = memory.answer(Query(since_ms=now - 7 * DAY_MS, until_ms=now, zone=clocks.zone, limit=0))
     counts = told["counts"]
     return {
         "told": told,
         "nothing": False,
+        "machines": (),
         "health": memory.health(),
         "links": list(_machines(told) if memory.settings.fleet else _links(memory, clocks)),
         "gaps": [(clocks.moment(g.from_ms), clocks.moment(g.to_ms) if g.to_ms else "now", g.source, g.why)

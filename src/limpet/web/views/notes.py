@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from limpet import clock, days
 from limpet.errors import BadInput
+from limpet.model import Query
 from limpet.note import wording
 from limpet.note.diary import Diary
+from limpet.web.rows import row_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from limpet.model import Event
     from limpet.note.plan import Plan
     from limpet.note.statement import Statement
     from limpet.web.clocks import Clocks
@@ -45,17 +48,48 @@ def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[st
     day = _day(given["day"], today)
     shared = {"day": day, "title": f"{day:%A}, {clocks.day(day)}", "before": day - timedelta(days=1),
               "after": day + timedelta(days=1) if day < today else None, "is_today": day == today}  # fmt: skip
-    if not memory.exists():
-        return {**shared, "nothing": True, "notes": []}
-    nightly = memory.notes()
-    plans = [nightly.plan(agent, day, day) for agent in nightly.agents(day, day)]
+    if not memory.exists() or memory.settings.fleet:
+        return {**shared, "nothing": True, "notes": [], "fleet": bool(memory.settings.fleet)}
     written = {agent: path for _, agent, path in written_of(memory, day)}
     return {
         **shared,
         "nothing": False,
-        "notes": [_note(plan, written.get(plan.agent, "")) for plan in plans if not plan.is_empty],
+        "notes": [_note(plan, written.get(plan.agent, "")) for plan in plans_of(memory, day)],
+        "briefs": [row_of(event, clocks) for event in _briefs(memory, day, clocks)],
+        "agents": sorted(memory.note_agents()),
         "zone": clocks.agent_zone,
     }
+
+
+def brief(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[str, Any]:
+    """Return what an agent would be told now, as the bytes that it would get."""
+    found = memory.brief(given["agent"])
+    return {"brief": found, "moment": clocks.moment(found.at_ms), "told": found.told[:IDS]}
+
+
+def plans_of(memory: Reader, day: date) -> Sequence[Plan]:
+    """Return what the notes of a local day say, of each agent that has anything to tell."""
+    nightly = memory.notes()
+    plans = [nightly.plan(agent, day, day) for agent in nightly.agents(day, day)]
+    return [plan for plan in plans if not plan.is_empty]
+
+
+def read_day(said: str) -> date:
+    """Return a day from its ISO date; raises BadInput."""
+    try:
+        day = date.fromisoformat(said)
+    except ValueError:
+        raise BadInput(f"{said[:40]!r} is no day.", "For example day=2026-10-26") from None
+    if not date(1990, 1, 2) <= day <= date(2099, 1, 1):
+        raise BadInput(f"{day} is too long ago, or far away.", "For example day=2026-10-26")
+    return day
+
+
+def _briefs(memory: Reader, day: date, clocks: Clocks) -> Sequence[Event]:
+    """Return the events of briefs that were handed over on a day; they are Limpet's own, so no answer counts them."""
+    since, until = days.window_of(day, clocks.agent_zone)
+    handed = Query(since_ms=since, until_ms=until, filters=(("type", ("brief",), False),), noise=True, sort="oldest")
+    return memory.parts([handed])[0].events
 
 
 def written_of(memory: Reader, day: date) -> Sequence[tuple[date, str, str]]:
@@ -94,10 +128,7 @@ def _told(one: Statement) -> Told:
 def _day(said: str, today: date) -> date:
     if not said:
         return today - timedelta(days=1)
-    try:
-        day = date.fromisoformat(said)
-    except ValueError:
-        raise BadInput(f"{said[:40]!r} is no day.", "For example day=2026-10-26") from None
-    if not date(1990, 1, 2) <= day <= today:
+    day = read_day(said)
+    if day > today:
         raise BadInput(f"{day} is still to come, or too long ago.", "Choose a day that has begun.")
     return day

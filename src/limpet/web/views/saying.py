@@ -33,6 +33,7 @@ class Said:
 def of(event: Event, records: Sequence[Record]) -> Sequence[Said]:
     """Return the texts of an event: arguments and result of a call, else the message, and the error."""
     said = list(_of_call(event, records)) if event.type == "tool_call" else list(_of_message(event, records))
+    said += [_said("what it was told", str(own)) for own in _own(event, records)]
     if event.error:
         said.append(_said("error", event.error))
     if not said or (event.type not in ("tool_call", "message") and event.details):
@@ -67,6 +68,12 @@ def _of_message(event: Event, records: Sequence[Record]) -> Iterator[Said]:
     ]
     longest = max(texts, key=len, default="") or event.summary
     yield _said("message", longest)
+
+
+def _own(event: Event, records: Sequence[Record]) -> Iterator[Any]:
+    """Yield Limpet's own sentences of a brief that was handed over."""
+    if event.type == "brief":
+        yield from (found["own"] for record in records for found in _mappings(record.body, 0) if found.get("own"))
 
 
 def _mappings(value: Any, depth: int) -> Iterator[dict[str, Any]]:

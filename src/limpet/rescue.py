@@ -1,0 +1,238 @@
+"""A damaged database is moved aside, with its log; what can be read of it is brought back, and recording goes on.
+
+Numbers stay: where a record cannot be read, one that says so stands in its place. What a witness still holds (the
+spool, OpenClaw's transcripts) is read again by the recorder, since the new file knows no cursor. A kill at any step
+leaves the old file or the new one, and the next start goes on. The caller holds the lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import apsw
+
+from limpet import clock
+from limpet.errors import Unavailable
+from limpet.model import Batch, Record
+from limpet.recording import Recording
+from limpet.store.opening import APPLICATION_ID
+from limpet.store.salvage import Salvage, is_damaged
+from limpet.store.search import path_of
+from limpet.store.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from limpet.settings import Settings
+from limpet.store.salvage import Piece
+
+SOURCE = "limpet"
+LOST, RESCUED = "limpet_lost", "limpet_rescued"
+PART, WHOLE = "rescue-part", "rescue"
+BATCH = 1000
+LOG_MAGIC = b"\x37\x7f\x06"
+"""How every log of SQLite's begins (sqlite.org/fileformat2.html, 4.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rescued:
+    """What became of a damaged database: where it lies now, and how many of its records could be read."""
+
+    moved_to: Path
+    records: int
+    lost: int
+
+    @property
+    def sentence(self) -> str:
+        """All of it in one sentence."""
+        what = f"{self.records:,} of {self.records + self.lost:,} records were read back"
+        return f"The database was damaged and lies at {self.moved_to} now; {what}, and recording goes on in a new one."
+
+
+def look(settings: Settings) -> str:
+    """Return what is wrong with the database, "" where nothing is, or where there is none, or it cannot be told."""
+    try:
+        return is_damaged(settings.db) or _odd(settings.db) if _is_ours(settings.db) else ""
+    except (apsw.Error, OSError):
+        return ""  # locked, or no permission: that is no damage
+
+
+def left_behind(settings: Settings) -> str:
+    """Return where the newest damaged database lies that was moved aside and not taken away, "" where none does."""
+    found = [path for path in settings.db.parent.glob(f"{settings.db.name}.damaged-*") if path.name[-1].isdigit()]
+    return str(max(found)) if found else ""
+
+
+def settle(settings: Settings) -> Rescued | None:
+    """End what a killed rescue had begun; return what it did. Asked before the database is opened for recording.
+
+    Raises Unavailable, with the code `damaged`, for what SQLite would pass over in silence.
+    """
+    whole = _beside(settings.db, WHOLE)
+    try:
+        _remove(_beside(settings.db, PART))
+        if whole.exists():
+            return _swap(settings, whole)
+        why = _odd(settings.db) if _is_ours(settings.db) else ""
+    except OSError:
+        return None  # whoever opens it says why it cannot
+    if why:
+        raise Unavailable(f"{settings.db} is damaged: {why}.", "limpet run  makes it anew.", "damaged")
+    return None
+
+
+def rescue(settings: Settings, progress: Callable[[int], None]) -> Rescued:
+    """Bring back what can be read into a new file, and put that in the damaged one's place.
+
+    `progress` is told how many records were looked at. Raises Unavailable where there is no room for it.
+    """
+    part = _beside(settings.db, PART)
+    _remove(part)
+    try:
+        recording = Recording.open(replace(settings, db=part))
+        with contextlib.closing(recording):
+            _bring_back(settings, recording, progress)
+        part.rename(_beside(settings.db, WHOLE))
+        return _swap(settings, _beside(settings.db, WHOLE))
+    except OSError as error:
+        raise Unavailable(f"{settings.db} is damaged, and no new one can be made: {error.strerror}.") from error
+
+
+def _bring_back(settings: Settings, recording: Recording, progress: Callable[[int], None]) -> None:
+    now_ms, records, lost = clock.now_ms(), 0, 0
+    try:
+        salvage = Salvage(settings.db)
+    except apsw.Error as error:
+        _commit(recording, [_told(settings, 0, 0, str(error), now_ms)])
+        return
+    with contextlib.closing(salvage):
+        for batch in _batches(_stood_in(salvage.pieces(), now_ms)):
+            _commit(recording, batch)
+            lost += sum(one.kind == LOST for one in batch)
+            records += sum(one.kind != LOST for one in batch)
+            progress(records + lost)
+        _commit(recording, [_told(settings, records, lost, "", now_ms)])
+        with recording.store.transaction():
+            recording.store.state.count(salvage.counts())
+            recording.store.state.move("rejected", salvage.rejected())
+            for watch in salvage.watches():
+                recording.store.state.watched(watch.source, watch.since_ms)
+
+
+def _commit(recording: Recording, records: Iterable[Record]) -> None:
+    recording.recorder.commit("rescue", Batch(tuple(records)), clock.now_ms())
+
+
+def _stood_in(pieces: Iterable[Piece], now_ms: int) -> Iterator[Record]:
+    """Yield a record for each number: the one that was read, or one that says that it cannot be."""
+    before_ms = now_ms
+    missing: list[Piece] = []
+    for piece in pieces:
+        missing += [piece] if piece.record is None else []
+        if piece.record is not None:
+            yield from _placeholders(missing, before_ms, piece.record.arrived_ms, now_ms)
+            yield piece.record
+            before_ms, missing = piece.record.arrived_ms, []
+    yield from _placeholders(missing, before_ms, now_ms, now_ms)
+
+
+def _placeholders(missing: Iterable[Piece], since_ms: int, until_ms: int, now_ms: int) -> Iterator[Record]:
+    """Yield a record for each that is missing; the first that was lost says how many and between which times."""
+    lost = sum(not piece.forgotten for piece in missing)
+    for piece in missing:
+        said: dict[str, object] = {"forgotten": True} if piece.forgotten else {}
+        if lost and not piece.forgotten:
+            said, lost = {"lost": lost, "since_ms": min(since_ms, until_ms), "until_ms": until_ms}, 0
+        yield _record(LOST, said, now_ms)
+
+
+def _told(settings: Settings, records: int, lost: int, why: str, now_ms: int) -> Record:
+    said = {"database": str(settings.db), "records": records, "lost": lost, **({"error": why} if why else {})}
+    return _record(RESCUED, said, now_ms)
+
+
+def _record(kind: str, event: dict[str, object], now_ms: int) -> Record:
+    body = {"hook": kind, "ts": now_ms, "source": SOURCE, "ctx": {}, "event": event}
+    return Record(clock.uuid7().replace("-", ""), SOURCE, "rescue", 0, kind, body, now_ms)
+
+
+def _batches(records: Iterable[Record]) -> Iterator[list[Record]]:
+    batch: list[Record] = []
+    for record in records:
+        batch.append(record)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _swap(settings: Settings, whole: Path) -> Rescued:
+    """Put the new file in the old one's place. The old log must be gone before: on another file it would be rubbish."""
+    db, aside = settings.db, _aside(settings.db)
+    for end in ("-wal", "-shm", ""):
+        if _beside(db, end, "").exists() and not _beside(aside, end, "").exists():
+            os.link(_beside(db, end, ""), _beside(aside, end, ""))
+    for end in ("-wal", "-shm"):
+        _beside(db, end, "").unlink(missing_ok=True)
+    _remove(path_of(db))
+    whole.rename(db)
+    _sync(db.parent)
+    return _counted(db, aside)
+
+
+def _counted(db: Path, aside: Path) -> Rescued:
+    """Return what the new file itself says of its making."""
+    with contextlib.closing(SqliteStore(db, writing=False)) as store:
+        number = store.records.head()[0]
+        (told,) = store.records.fetch([number])
+    event = told.body["event"]
+    return Rescued(aside, int(event["records"]), int(event["lost"]))
+
+
+def _odd(db: Path) -> str:
+    """Return what SQLite would pass over in silence: a file without a byte, a log whose head means nothing."""
+    if db.stat().st_size == 0:
+        return "the file is empty"
+    log = _beside(db, "-wal", "")
+    with log.open("rb") if log.exists() else io.BytesIO() as file:
+        head = file.read(32)
+    return "its log has lost its head" if len(head) == 32 and head[:3] != LOG_MAGIC else ""
+
+
+def _is_ours(db: Path) -> bool:
+    """Whether the file was Limpet's: by its header, or, where that is damaged, by the index beside it."""
+    if not db.is_file():
+        return False
+    with db.open("rb") as file:
+        header = file.read(100)
+    return header[68:72] == APPLICATION_ID.to_bytes(4, "big") or path_of(db).exists()
+
+
+def _aside(db: Path) -> Path:
+    """Return where a damaged file is to lie: the same place when a killed rescue goes on."""
+    changed_ms = db.stat().st_mtime_ns // 1_000_000 if db.exists() else clock.now_ms()
+    return _beside(db, f"damaged-{changed_ms}")
+
+
+def _beside(path: Path, end: str, dot: str = ".") -> Path:
+    return path.with_name(f"{path.name}{dot if end else ''}{end}")
+
+
+def _remove(path: Path) -> None:
+    """Delete a database with its log."""
+    for end in ("-wal", "-shm", ""):
+        _beside(path, end, "").unlink(missing_ok=True)
+
+
+def _sync(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
