@@ -70,6 +70,10 @@ ASKED = [
     ("prompts and replies yesterday", "type:message actor:agent,user on:2026-10-25"),
     ("Show me ALL failed tool calls from YESTERDAY!!!", "type:tool_call status:failed,timed_out on:2026-10-25"),
     ("yesterday's errors, please", "is:error on:2026-10-25"),
+    ('not "disk full" on:yesterday', '-"disk full" on:2026-10-25'),
+    ('"disk full" and not "tmp" on:yesterday', '"disk full" -"tmp" on:2026-10-25'),
+    ("type:tool_call not tool:exec on:yesterday", "type:tool_call -tool:exec on:2026-10-25"),
+    ("tool:exec or tool:read on:yesterday", "tool:exec,read on:2026-10-25"),
     ("what the agent did yesterday", "is:deed on:2026-10-25"),
     ("everything agent night did yesterday", "is:deed agent:night on:2026-10-25"),
     ("what the agent did not finish yesterday", "status:started actor:agent on:2026-10-25"),
@@ -263,6 +267,7 @@ OTHER_DAYS = [
 ]  # fmt: skip
 
 REFUSED = [
+    ('"disk full" or "no space" on:yesterday', "contradiction", 'Texts joined by "or"'),
     ("errors every monday", "contradiction", "'every monday' can be many windows"),
     ("errors any october", "contradiction", "'any october' can be many windows"),
     ("errors tonight at noon", "contradiction", "exclude each other"),
