@@ -246,6 +246,13 @@ def test_a_bare_word_taken_for_a_name_is_said() -> None:
     assert ask("exec calls").note == '"exec" is taken as the name of a tool.'
 
 
+@pytest.mark.parametrize("said", ["today at 2:30", "at 2:30", "last night at 2:30", "today between 2:00 and 3:00"])
+def test_an_hour_that_clocks_left_out_is_said_to_be_none(said: str) -> None:
+    """On the day when they were put forward; a zero would say that all was well then."""
+    with pytest.raises(NotUnderstood, match="on 2026-03-29: they were put forward"):
+        parse(f"errors {said}", at("2026-03-29T09:00:00+02:00"), BERLIN)
+
+
 def test_an_unknown_zone_is_bad_input() -> None:
     """The zone is not part of the question."""
     with pytest.raises(BadInput, match="There is no time zone"):

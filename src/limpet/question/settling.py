@@ -83,9 +83,27 @@ def _is_part(bound: Bound, zone: str) -> bool:
 
 
 def _placed(bound: Bound, bounds: Sequence[Bound], now: Now) -> Span:
-    """Return the span that is meant, on its day."""
+    """Return the span that is meant, on its day; raises NotUnderstood where clocks never showed it."""
+    span = _on_day(bound, bounds, now)
+    if bound.side == "in" and (span.point or isinstance(bound.when, Times)) and _is_skipped(span, now.zone):
+        message = f"Clocks did not show {bound.said!r} on {span.day}: they were put forward."
+        raise refused(message, "impossible_time")
+    return span
+
+
+def _is_skipped(span: Span, zone: str) -> bool:
+    """Tell whether it is what clocks left out within a day: 2:30 in the night when summer time begins."""
+    if span.start_ms < span.end_ms:
+        return False
+    before, after = (days.to_local(at_ms, zone).utcoffset() for at_ms in (span.start_ms - 1, span.start_ms))
+    return before is not None and after is not None and before < after
+
+
+def _on_day(bound: Bound, bounds: Sequence[Bound], now: Now) -> Span:
     if isinstance(bound.when, Span):
         if bound.side == "in" and bound.when.point and bound.when.start_ms == bound.when.end_ms:
+            if _is_skipped(bound.when, now.zone) and not bound.said.endswith("ago"):
+                return bound.when
             raise refused(
                 f"{bound.said!r} is a moment, not a window.", "no_window", "what happened in the last 2 hours"
             )
