@@ -61,7 +61,7 @@ def _is_said(word: str, said: str) -> bool:
 
 
 SHOWING = frozenset({"show", "list", "give", "tell", "display", "print", "get", "find", "see", "view", "when"})
-TOLD = re.compile(r"\b(did you tell me|did the agent tell me|did i get)\b")
+TOLD = re.compile(r"\b(did you tell me|did the agent tell me|did i tell you|did i get)\b")
 COURTESY = frozenset({"thank", "can", "could", "would"})
 SAYING = frozenset(
     word for table in MEANINGS.values() for phrase in table.split("|") for word in phrase.split() if " " not in phrase

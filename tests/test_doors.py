@@ -178,13 +178,18 @@ def test_every_text_that_wants_to_be_an_order_is_quoted_at_the_door(open_house: 
             assert "<" not in framed.parts(said)[1]
 
 
-def test_requests_beyond_the_bound_are_refused(open_house: Lab) -> None:
-    """Two megabytes in one line get an answer, and the sidecar goes on."""
+@pytest.mark.parametrize(
+    "said",
+    [b'{"op":"tool","x":"' + b"x" * (2 << 20), b'{"op":' * 50_000 + b"\n", b"[" * 50_000 + b"\n"],
+    ids=["two megabytes", "objects in objects", "lists in lists"],
+)
+def test_requests_beyond_the_bound_are_refused(open_house: Lab, said: bytes) -> None:
+    """Too long or too deep a line gets an answer, and the sidecar goes on."""
     address = str(door.address_of(open_house.settings.socket))
     with socket.socket(socket.AF_UNIX) as caller:
         caller.settimeout(20)
         caller.connect(address)
-        threading.Thread(target=_send, args=(caller, b'{"op":"tool","x":"' + b"x" * (2 << 20)), daemon=True).start()
+        threading.Thread(target=_send, args=(caller, said), daemon=True).start()
         answer = caller.recv(1 << 16)
     assert b'"bad_input"' in answer
     assert open_house.answers()

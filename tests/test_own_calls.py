@@ -26,6 +26,9 @@ NAMES = [
     "limpet.memory_ask",
     "limpet:memory_ask",
 ]
+ASKED = ("", "noise:yes", "label:own", "-label:heartbeat")
+"""What else is asked for; leaving heartbeats out lets nothing else in."""
+
 OTHERS = [
     "memory_search",
     "memory_get",
@@ -55,8 +58,8 @@ def test_a_call_of_ours_is_marked_and_left_out(lab: Lab, tool: str) -> None:
     lab.take(told_by_all(tool, {"question": "what sank"}, QUOTED))
     assert [(event.tool, event.label) for event in lab.events("tool_call")] == [(tool, "own")]
     with Memory(lab.settings) as memory:
-        asked = [memory.ask(f"type:tool_call on:2026-06-01 {more}").count for more in ("", "noise:yes", "label:own")]
-    assert asked == [0, 1, 1]
+        asked = [memory.ask(f"type:tool_call on:2026-06-01 {more}").count for more in ASKED]
+    assert asked == [0, 1, 1, 0]
 
 
 @pytest.mark.parametrize("tool", OTHERS)

@@ -230,6 +230,10 @@ def test_a_name_that_the_store_does_not_know_or_knows_twice_is_refused(question:
         ("errors before 9:40", "'before 9:40' names no day: 2026-10-26 is meant."),
         ("errors tomorrow", "'tomorrow' has not come yet: the window is empty."),
         ("did the backup run", 'Taken as a search for the text "backup".'),
+        ("errors yesterday between 2:30 and 2:45",
+         "On 2026-10-25 clocks showed 02:45 twice: the first is meant, +02:00."),
+        ("errors yesterday between 2:00 and 3:00", ""),
+        ("errors since:2026-10-25T02:30:00+02:00 until:2026-10-25T02:45:00+02:00", ""),
     ],
 )  # fmt: skip
 def test_what_had_to_be_decided_is_said(question: str, remark: str) -> None:
@@ -240,6 +244,13 @@ def test_what_had_to_be_decided_is_said(question: str, remark: str) -> None:
 def test_a_bare_word_taken_for_a_name_is_said() -> None:
     """Without the store's names "exec calls" is understood all the same."""
     assert ask("exec calls").note == '"exec" is taken as the name of a tool.'
+
+
+@pytest.mark.parametrize("said", ["today at 2:30", "at 2:30", "last night at 2:30", "today between 2:00 and 3:00"])
+def test_an_hour_that_clocks_left_out_is_said_to_be_none(said: str) -> None:
+    """On the day when they were put forward; a zero would say that all was well then."""
+    with pytest.raises(NotUnderstood, match="on 2026-03-29: they were put forward"):
+        parse(f"errors {said}", at("2026-03-29T09:00:00+02:00"), BERLIN)
 
 
 def test_an_unknown_zone_is_bad_input() -> None:

@@ -275,6 +275,22 @@ def test_a_refusal_names_nothing_of_another_agent(lab: Lab) -> None:
     assert "alphas_marker_tool" not in told(lab, "memory_ask", Scope("beta"), question=misspelt)
 
 
+def test_a_refusal_does_not_tell_whether_another_agent_has_such_a_thing(lab: Lab) -> None:
+    """What is another's is refused in the words of what is not there."""
+    lab.take(TWO_AGENTS)
+    its = next(event.id for event in lab.events() if event.agent == "alpha")
+    for tool, key, there, nowhere in (
+        ("memory_show", "event", str(its), "9999999"),
+        ("memory_session", "session", "s-a", "nowhere"),
+    ):
+        refusals = [
+            json.loads(framed.parts(told(lab, tool, Scope("beta"), **{key: name}))[1].replace(name, "X"))
+            for name in (there, nowhere)
+        ]
+        assert refusals[0] == refusals[1]
+        assert refusals[0]["error"]["code"] == "not_found"
+
+
 @pytest.mark.parametrize(
     "question", ["agent:alpha", "agent:alpha,beta", "-agent:beta tool calls", "errors by agent alpha"]
 )

@@ -106,7 +106,7 @@ class Door:
     def _answered(self, line: bytes) -> Mapping[str, Any]:
         try:
             request = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return {"error": {"code": "bad_input", "message": "That was not one line of JSON.", "hint": ""}}
         if not isinstance(request, dict):
             return {"error": {"code": "bad_input", "message": "A request is a JSON object.", "hint": ""}}
@@ -135,7 +135,7 @@ def ask(path: Path, request: Mapping[str, Any], seconds: float) -> Mapping[str, 
             caller.connect(str(address_of(path)))
             caller.sendall(json.dumps(request).encode() + b"\n")
             answer = json.loads(_read_line(caller))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return answer if isinstance(answer, dict) else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from limpet import text
 from limpet.belonging import OWNER, audience_of_key
 from limpet.brief.composing import FEWEST_TOKENS, MOST_TOKENS, TOKENS
 from limpet.brief.gathering import briefs_of
@@ -31,7 +32,10 @@ def of(
     agent = agent or configured[0]
     known = {*configured, *store.find.names("agent")}
     if agent not in known:
-        raise NotFound(f"There is no agent {agent[:80]!r}.", f"Known: {', '.join(sorted(known)[:8])}.")
+        raise NotFound(
+            f"There is no agent {agent[:80]!r}.",
+            f"Known: {', '.join(text.one_line(name, 80) for name in sorted(known)[:8])}.",
+        )
     moment = replace(watched, now_ms=watched.now_ms if now_ms is None else now_ms)
     made = briefs_of(
         store, Standing.of(store, moment, moment.now_ms), agent,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 PARTS = {"morning": (0, 43_200), "afternoon": (43_200, 64_800), "evening": (64_800, DAY_S), "night": (64_800, 108_000)}
 """Parts of a day in seconds after its midnight; a night ends at 06:00 of the next day."""
 
+HALVES = {"morning": "am", "afternoon": "pm", "evening": "pm"}
 NAMED = {"noon": 43_200, "midday": 43_200, "midnight": 0}
 CLOCK = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(am|pm)?")
 HOUR = re.compile(r"([0-9]{1,2})(am|pm)?")
@@ -28,9 +29,9 @@ def read_times(words: Sequence[str], *, hours: bool = False, parts: bool = False
         return None
     said = words[0]
     if parts and said in PARTS:
-        return Times(*PARTS[said]), 1
+        return Times(*PARTS[said], half="sure"), 1
     if said in NAMED:
-        return Times(NAMED[said], NAMED[said] + 60, point=True), 1
+        return Times(NAMED[said], NAMED[said] + 60, point=True, half="sure"), 1
     if match := CLOCK.fullmatch(said):
         return _clock(match, words)
     match = HOUR.fullmatch(said)
@@ -38,7 +39,7 @@ def read_times(words: Sequence[str], *, hours: bool = False, parts: bool = False
 
 
 def _clock(match: re.Match[str], words: Sequence[str]) -> tuple[Times, int]:
-    half, used = _half(match[4], words)
+    half, used = _half(match[4], words, int(match[1]))
     said = " ".join(words[:used])
     hour, minute, second = _of_day(int(match[1]), half, said), int(match[2]), int(match[3] or 0)
     start = hour * 3600 + minute * 60 + second
@@ -48,21 +49,23 @@ def _clock(match: re.Match[str], words: Sequence[str]) -> tuple[Times, int]:
 
 
 def _hour(match: re.Match[str], words: Sequence[str], *, bare: bool) -> tuple[Times, int] | None:
-    half, used = _half(match[2], words)
-    if not half and not bare:
-        return None
     number = int(match[1])
+    half, used = _half(match[2], words, number)
+    if not bare and (not half or used > 2):
+        return None
     if half in ("am", "pm", "o'clock"):
         hour = _of_day(number, half, " ".join(words[:used]))
         return Times(hour * 3600, hour * 3600 + 3600, point=True, half=half), used
     return Times(number * 3600, number * 3600 + 3600, point=True, number=number), used
 
 
-def _half(glued: str | None, words: Sequence[str]) -> tuple[str, int]:
-    """Return "am", "pm" or "o'clock" as said, and how many words the time takes with it."""
+def _half(glued: str | None, words: Sequence[str], hour: int) -> tuple[str, int]:
+    """Return "am", "pm" or "o'clock" as said, and how many words the time takes with it: "3 in the afternoon"."""
     if glued:
         return glued, 1
     after = words[1].replace(".", "") if len(words) > 1 else ""
+    if tuple(words[1:3]) == ("in", "the") and len(words) > 3 and words[3] in HALVES and 1 <= hour <= 12:
+        return HALVES[words[3]], 4
     return (after, 2) if after in ("am", "pm", "o'clock") else ("", 1)
 
 

@@ -30,6 +30,7 @@ KNOWN = _single(
 SPELLINGS = KNOWN | frozenset({*hours.PARTS, *spans.UNITS, *v.GROUPS, "weekend", "ago", "week", "month", "year"})
 """All words worth comparing a slip of the pen with."""
 
+TYING = frozenset({"and", "or", "not"})
 DATES = (dates.ISO_DAY, dates.DOTTED, dates.SLASHED, spans.INSTANT)
 IDENTIFIER = re.compile(r"(?=.*[^\W\d_])[\w@#][\w.\-:/#@]*[_.\-:/#@0-9][\w.\-:/#@]*")
 """A name that no English word looks like: `book_reservation`, `s-tau-190`, `agent:main:main`."""
@@ -39,7 +40,9 @@ def is_english(tokens: Sequence[Token]) -> bool:
     """Tell whether any word is one of English or of the grammar, so that every word must be understood."""
     words = [token.word for token in tokens if token.kind == "word" and not token.minus]
     asks = any((word in KNOWN and word not in v.WEAK) or is_date(word) for word in words)
-    return asks or bool(words and words[0] in v.COMMANDS)
+    # Between phrases and filters "and", "or" and "not" are no texts: `"a" or "b"`, `not tool:exec`.
+    joins = bool(words) and TYING.issuperset(words) and any(token.kind in ("quoted", "filter") for token in tokens)
+    return asks or joins or bool(words and words[0] in v.COMMANDS)
 
 
 def is_date(word: str) -> bool:

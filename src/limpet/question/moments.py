@@ -44,7 +44,7 @@ class Span:
 class Times:
     """A stretch within a day that is not known yet, in seconds after midnight; `number` if only a number was said.
 
-    `half` is the half of the day that was said: am or pm.
+    `half` is the half of the day that was said: am or pm; `sure` for what has a name: noon, morning.
     """
 
     start_s: int
@@ -52,6 +52,11 @@ class Times:
     point: bool = False
     number: int = -1
     half: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may be of either half of the day: "at 9", "between 8 and 10"."""
+        return self.half in ("", "o'clock") and 3600 <= self.start_s < 3600 + DAY_S // 2
 
 
 def on_day(day: date, times: Times, zone: str, *, loose: bool = False) -> Span:

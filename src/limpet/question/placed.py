@@ -15,6 +15,7 @@ from limpet.question.vocabulary import (
     DETERMINERS,
     DONE,
     EACH,
+    EFFECTS,
     FILLER,
     IMPLYING,
     OPENING,
@@ -67,7 +68,10 @@ def implied(sentence: Sentence) -> int:
 
 
 def deeds(sentence: Sentence) -> int:
-    """Read the "do" of "what did the agent do", and "what was done"."""
+    """Read the "do" of "what did the agent do", the "did" of "what the agent did", and "what was done"."""
+    if _ends_with_did(sentence):
+        sentence.deeds = True
+        return 1
     if sentence.word() not in DEEDS or sentence.draft.negator:
         return 0
     filters = sentence.draft.filters
@@ -76,6 +80,13 @@ def deeds(sentence: Sentence) -> int:
         return 0
     sentence.deeds = True
     return 1
+
+
+def _ends_with_did(sentence: Sentence) -> bool:
+    """Tell whether this is the "did" right behind who did it: "everything the agent did yesterday"."""
+    last = sentence.draft.last
+    who = last == (("actor", ("agent",)),) or [name for name, _ in last] == ["agent"]
+    return sentence.word() == "did" and who and not sentence.draft.negator and sentence.phrase(EFFECTS)[1] == 1
 
 
 def finish(sentence: Sentence) -> None:

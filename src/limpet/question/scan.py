@@ -35,6 +35,9 @@ FOLDED = {
 
 WAITING = re.compile(r"(-?)([A-Za-z_]+):")
 
+NAMING_KEYS = frozenset({"session", "sessions"})
+"""Words before a session's key, which looks like a filter: `agent:main:main`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -109,7 +112,7 @@ def _word(text: str) -> Token | None:
 
 
 def _joined(tokens: list[Token]) -> list[Token]:
-    """Give `status: failed` the value that stands after the space."""
+    """Give `status: failed` the value that stands after the space, and let a session have its key."""
     joined: list[Token] = []
     for token in tokens:
         waiting = _waiting(joined[-1]) if joined else None
@@ -117,12 +120,22 @@ def _joined(tokens: list[Token]) -> list[Token]:
             before = joined.pop()
             text, value = f"{before.text}{token.text}", (token.text, token.kind == "quoted")
             joined.append(Token("filter", text, minus=before.minus, name=waiting, values=(value,)))
+        elif joined and joined[-1].word in NAMING_KEYS and (key := _key(token)):
+            joined.append(Token("word", key, key.lower()))
         else:
             joined.append(token)
     for token in joined:
         if name := _waiting(token):
             raise empty_filter(name)
     return joined
+
+
+def _key(token: Token) -> str:
+    """Return the session's key that "session agent:main:main" names, "" for any other filter."""
+    if token.kind != "filter" or token.name != "agent" or token.minus or len(token.values) > 1:
+        return ""
+    value, quoted = token.values[0]
+    return f"agent:{value}" if ":" in value and not quoted else ""
 
 
 def _waiting(token: Token) -> str:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from limpet.question import filters
-from limpet.question.refusal import quote
+from limpet.question.dates import MONTHS, WEEKDAYS
+from limpet.question.refusal import quote, refused
 from limpet.question.vocabulary import (
     EFFECTS,
     FILLER,
@@ -35,6 +36,9 @@ ENOUGH = 20
 
 FILLERS = frozenset(FILLER.split("|"))
 DENIALS = frozenset(NEGATORS.split("|"))
+REPEATED = frozenset({"every", "any", "some", "a", "an"})
+"""Fillers before a noun that do not leave a weekday or month as it is."""
+
 BETWEEN_DENIED = frozenset({"the", "any", "a", "an", "all"})
 """Fillers that may stand between "except" and what is excepted."""
 
@@ -171,6 +175,7 @@ def meaning(sentence: Sentence) -> int:
     """Read the phrases that stand for themselves: "failed", "tool calls", "show me"."""
     said, size = sentence.phrase(EFFECTS)
     effect = EFFECTS.get(said, "")
+    _is_one_window(said, sentence.word(size))
     if not size or (not effect and said not in FILLERS):
         return 0
     if sentence.draft.negator and effect in ("", "*"):
@@ -182,6 +187,13 @@ def meaning(sentence: Sentence) -> int:
     if said in SINGULAR or (effect and not effect.startswith("status")):
         sentence.superlative = False
     return size
+
+
+def _is_one_window(said: str, follower: str) -> None:
+    """Refuse "every monday", which is no single one: a question has one window."""
+    if said in REPEATED and (follower in WEEKDAYS or follower in MONTHS or follower == "weekend"):
+        message = f"{f'{said} {follower}'!r} can be many windows; a question has one."
+        raise refused(message, "contradiction", f"errors last {follower}")
 
 
 def express(draft: Draft, effect: str) -> None:

@@ -39,7 +39,8 @@ MEANINGS: Mapping[str, str] = {
     "tool use|tool uses|tool execution|tool executions|tool invocation|tool invocations|invocation|invocations",
     "type:message": "message|messages|chat message|chat messages",
     "type:message actor:user": "prompt|prompts|user message|user messages|my message|my messages|i said|did i say|"
-    "i asked|did i ask|i wrote|did i write|i sent|did i send|the user said|did the user say|the user asked|"
+    "i asked|did i ask|i asked you|did i ask you|i told you|did i tell you|i sent you|did i send you|"
+    "i wrote|did i write|i sent|did i send|the user said|did the user say|the user asked|"
     "did the user ask|the user wrote|did the user write|the user sent|did the user send|user's message|user's messages",
     "type:message actor:agent": "reply|replies|answer|answers|response|responses|agent message|agent messages|"
     "assistant message|assistant messages|the agent said|did the agent say|the agent answered|did the agent answer|"

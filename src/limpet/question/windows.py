@@ -15,7 +15,7 @@ from limpet import days
 from limpet.question.dates import word_at
 from limpet.question.moments import DAY_S, Span, Times, a_date, on_day
 from limpet.question.refusal import refused, short
-from limpet.question.settling import Bound
+from limpet.question.settling import Bound, within
 from limpet.question.spans import checked_hour, read_span
 
 if TYPE_CHECKING:
@@ -67,12 +67,21 @@ def _starting(words: Sequence[str], now: Now) -> Read:
     read = _span(words, 1, now, prepared=True, hours=True)
     if not read:
         return None
-    when, used = read
+    when, used = _on_its_day(words, read, now) if side in ("since", "from") else read
     if word_at(words, used) in ("onward", "onwards"):
         return [("since", when)], used + 1
     if side == "from":
         side = "since" if when.point else "in"
     return [(side, when)], used
+
+
+def _on_its_day(words: Sequence[str], read: tuple[When, int], now: Now) -> tuple[When, int]:
+    """Give the time of "since 9 this morning" the day that follows it: the window does not end with that day."""
+    when, used = read
+    said = _span(words, used + (word_at(words, used) == "on"), now) if isinstance(when, Times) else None
+    if not isinstance(when, Times) or not said or not isinstance(said[0], Span) or said[0].day is None or said[0].point:
+        return read
+    return within(checked_hour(when), said[0], now.zone), said[1]
 
 
 def _ending(words: Sequence[str], now: Now) -> Read:
@@ -153,6 +162,7 @@ def _range(words: Sequence[str], start: int, now: Now, joints: frozenset[str]) -
     """Read "A to B" at a place."""
     hours = start > 0
     one = _span(words, start, now, prepared=hours, hours=hours)
+    one = _on_its_day(words, one, now) if one and hours else one
     if not one or word_at(words, one[1]) not in joints:
         return None
     at = one[1] + 1
@@ -160,6 +170,7 @@ def _range(words: Sequence[str], start: int, now: Now, joints: frozenset[str]) -
     other = _now(words, at, now) or _span(words, at, now, prepared=True, hours=numbered)
     if not other:
         return None
+    other = _on_its_day(words, other, now) if isinstance(one[0], Span) and one[0].point else other
     begin, end = _paired(words[start:], one[0], other[0], now)
     if isinstance(begin, Times) and isinstance(end, Times):
         return [("in", _stretch(begin, end))], other[1]
@@ -203,4 +214,5 @@ def _stretch(begin: Times, end: Times) -> Times:
     if 1 <= begin.number < 12 and end.half == "pm" and afternoon.start_s < end.start_s:
         begin = afternoon
     last = end.start_s if end.point else end.end_s
-    return Times(begin.start_s, last if last > begin.start_s else last + DAY_S)
+    half = begin.half if begin.half not in ("", "o'clock") else end.half
+    return Times(begin.start_s, last if last > begin.start_s else last + DAY_S, half=half)

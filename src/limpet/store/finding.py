@@ -254,7 +254,7 @@ class Finder:
         for number, (name, values, negated) in enumerate(query.filters):
             part = self._filter(name, f"{name}{number}", values, given)
             yield f"NOT coalesce({part}, false)" if negated else part
-        if not query.noise and not any(name == "label" for name, _, _ in query.filters):
+        if not query.noise and not any(name == "label" and not negated for name, _, negated in query.filters):
             part = self._filter("label", "noise", NOISE, given)
             yield f"NOT {part}"
 

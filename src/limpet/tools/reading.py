@@ -53,9 +53,13 @@ class Reader:
 
     def memory_session(self, session: str, limit: int = 50, offset: int = 0, *, children: bool = False) -> Said:
         """Show a session's timeline."""
-        events, end = self.memory.session(session, children=children, limit=LONGEST_SESSION)
+        missing = NotFound(f"There is no session {session!r}.", "memory_recent  shows the sessions of the last hours.")
+        try:
+            events, end = self.memory.session(session, children=children, limit=LONGEST_SESSION)
+        except NotFound:
+            raise missing from None
         if not (mine := [event for event in events if self.scope.allows(event)]):
-            raise NotFound(f"There is no session {session!r}.", "memory_recent  shows the sessions of the last hours.")
+            raise missing
         zone = self.memory.settings.zone
         value = wire.session(session, mine[offset : offset + limit], end, self.memory.origin(mine), zone)
         found = fitted(value, "events")
@@ -66,9 +70,13 @@ class Reader:
     def memory_show(self, event: str, offset: int = 0) -> Said:
         """Show one event in full."""
         number = parse_id(event)
-        one, records = self.memory.show(number)
+        missing = NotFound(f"There is no event {number}.", "memory_recent  lists events with their numbers.")
+        try:
+            one, records = self.memory.show(number)
+        except NotFound:
+            raise missing from None
         if not self.scope.allows(one):
-            raise NotFound(f"There is no event {number}.", "memory_recent  lists events with their numbers.")
+            raise missing
         payload = escaped(wire.shown(one, records, self.memory.settings.zone))
         if offset and offset >= len(payload):
             raise BadInput(f"Event {number} has {len(payload):,} characters; offset {offset} lies behind them.")
