@@ -22,8 +22,9 @@ SHARED = {"test_plugin_in_gateway.py": "silent_day", "test_recorded_day.py": "si
 """Files that share what is costly to make, a gateway's whole day."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of one file together, in one process: they share fixtures. The costly files begin first."""
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(SHARED.get(item.path.name, str(item.path))))
+        item.add_marker(pytest.mark.xdist_group(SHARED.get(item.path.name, item.path.stem)))
     items.sort(key=lambda item: item.path.parent.name != "gateway")
