@@ -278,6 +278,23 @@ def test_a_push_that_died_after_its_batch_was_taken_in_sends_nothing_again(
     assert here == there(url)
 
 
+def test_a_push_that_died_before_it_was_let_in_comes_back_under_its_name(
+    lab: Lab, server: Server, fleet: str, monkeypatch: pytest.MonkeyPatch
+):
+    """The fleet knows one machine, not one that never pushed beside it."""
+
+    def dies(_pusher: Pusher, _target: Target) -> None:
+        raise KeyboardInterrupt
+
+    lab.take(said(3))
+    with monkeypatch.context() as dying:
+        dying.setattr(Pusher, "_settle", dies)
+        with pytest.raises(KeyboardInterrupt):
+            push(lab, server.url(fleet))
+    push(lab, server.url(fleet))
+    assert rows(server, fleet, "machine") == 1
+
+
 def test_another_ledger_whose_beginning_was_dropped_is_refused_too(
     lab: Lab, server: Server, fleet: str, tmp_path: Path
 ):

@@ -41,6 +41,7 @@ LINKS: tuple[tuple[str, tuple[str, ...]], ...] = (
 def doctor(args: argparse.Namespace) -> int:
     """Walk the chain from hook to answer, and name the broken link; exit status 5 where one is."""
     with Memory.open(args.db) as memory:
+        memory.settings.check_local()
         steps = list(_walk(memory))
         broken = next((step for step in steps if not step.ok), None)
         if args.json:

@@ -21,6 +21,10 @@ UNDERWAY = "push_underway"
 """Under this name the store keeps up to which change the batch goes that was laid down last."""
 
 
+NAME = "push_name"
+"""Under this name the store keeps the name that was made for this machine."""
+
+
 class Pushed(NamedTuple):
     """What a push brought: as which machine, how many records and events, up to which record; what to look at."""
 
@@ -48,8 +52,16 @@ class Pusher:
         """The name of this machine in the fleet."""
         if not self._name:
             known = self._outbox.membership()
-            self._name = known.machine if known else f"{socket.gethostname()}-{clock.token(3)}"
+            self._name = known.machine if known else self._made_name()
         return self._name
+
+    def _made_name(self) -> str:
+        """Return a name made once: a push that dies before it is let in is to come back under the same."""
+        state = self._store.state
+        with self._store.transaction():
+            made = state.meta(NAME) or f"{socket.gethostname()}-{clock.token(3)}"
+            state.put_meta(NAME, made)
+        return made
 
     def push(
         self, about: Callable[[], Mapping[str, Any]], progress: Callable[[Pushed], None] = lambda _: None
