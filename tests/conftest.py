@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from lab import Lab
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from xdist.remote import Producer
 
 
 @pytest.fixture
@@ -22,8 +25,19 @@ SHARED = {"test_plugin_in_gateway.py": "silent_day", "test_recorded_day.py": "si
 """Files that share what is costly to make, a gateway's whole day."""
 
 
+class ByFile(LoadScopeScheduling):
+    """Keeps the tests of one file together in one process, since they share fixtures."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return SHARED.get(file.rpartition("/")[2], file)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
+    """Share the tests out by file."""
+    return ByFile(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of one file together, in one process: they share fixtures. The costly files begin first."""
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(SHARED.get(item.path.name, str(item.path))))
+    """Let the costly files begin first."""
     items.sort(key=lambda item: item.path.parent.name != "gateway")

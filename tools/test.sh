@@ -36,4 +36,4 @@ if [ "$chosen" != soak ]; then
 fi
 
 say "Python's tests ($chosen)"
-.venv/bin/python -m pytest -n 2 --dist loadgroup -m "$chosen" --junitxml=build/reports/python.xml -rs --durations=10
+.venv/bin/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder -m "$chosen" --junitxml=build/reports/python.xml -rs --durations=10

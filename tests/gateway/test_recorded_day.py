@@ -185,7 +185,8 @@ def test_both_witnesses_saw_every_call(live: Told) -> None:
 
 def test_cron_jobs_subagents_resets_and_compactions_are_there_once(live: Told) -> None:
     """Each kind of event that the day held."""
-    finished = Counter((e["summary"].split(":")[0], e["status"]) for e in live.memory.events("cron") if e["status"])
+    told = [(e["summary"].split(":")[0], e["status"]) for e in live.memory.events("cron") if e["status"]]
+    finished = Counter(one for one in told if "heartbeat" not in one[0])  # the gateway's own, on a slow day
     assert Counter({("cron job nightly", "succeeded"): 1, ("cron job broken", "failed"): 1}) == finished
     assert [e["status"] for e in live.memory.events("subagent")] == ["succeeded"]
     assert [e["status"] for e in live.memory.events("compaction")] == ["succeeded"]
