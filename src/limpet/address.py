@@ -7,7 +7,10 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 SCHEMES = ("postgresql://", "postgres://")
-_PASSWORD = re.compile(r"(?<=//)([^:/@?]*):([^@/?]*)@|(?<=[?&])(password|sslpassword)=[^&]*", re.IGNORECASE)
+_PASSWORD = re.compile(
+    r"(?<=//)([^:/@?\[]*):(?!\d*(?:/[^?@]*)?(?:\?|$))(.*)@|(?<=[?&])(password|sslpassword)=[^&]*", re.IGNORECASE
+)
+_CLEAN = re.compile(r"(?:[^@/?%\s]|%[0-9a-f]{2})*", re.IGNORECASE)
 
 
 class Address(NamedTuple):
@@ -34,6 +37,11 @@ def parsed(value: str) -> Address:
 def has_password(value: str) -> bool:
     """Whether the address holds a password, which belongs elsewhere."""
     return any(found[2] or found[3] for found in _PASSWORD.finditer(value))
+
+
+def is_clean(value: str) -> bool:
+    """Whether a password before the host ends where it should; of another, some part would be taken for the host."""
+    return all(_CLEAN.fullmatch(found[2] or "") for found in _PASSWORD.finditer(value))
 
 
 def shown(value: str) -> str:

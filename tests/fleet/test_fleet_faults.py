@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from lab import Lab, call, hook
-from limpet import clock
+from limpet import address, clock
 from limpet.errors import LimpetError
 from limpet.push.pusher import Pushed, Pusher
 from limpet.store.postgres import opening
@@ -97,10 +97,48 @@ def test_a_database_without_a_fleet_and_one_that_is_none(full: Lab, server: Serv
     assert [fault(full, server.url(name)).code for name in ("bare", "nowhere")] == ["no_fleet", "no_database"]
 
 
-@pytest.mark.parametrize("address", ["postgresql://me:wr0ng@[h/x", "postgresql://me:wr0ng@h/x?colour=red"])
-def test_an_address_that_is_none_is_refused_without_its_password(full: Lab, address: str):
+@pytest.mark.parametrize("written", ["w@rd0ng", "w/rd0ng", "w?rd0ng", "w rd0ng", "rd0ng%zz", "1234/rd0ng"])
+def test_a_password_that_does_not_end_where_it_should_is_not_shown(full: Lab, written: str):
+    """Some of its characters have to be written otherwise: no part of it is taken, and shown, for a host."""
+    where = f"postgresql://me:{written}@127.0.0.1:1/x"
+    said = fault(full, where)
+    assert (said.code, said.exit_status) == ("bad_address", 2)
+    assert "rd0ng" not in f"{said.message} {said.hint}"
+    assert address.has_password(where)
+    assert address.shown(where) == "postgresql://me@127.0.0.1:1/x"
+
+
+def test_an_address_without_a_password_is_taken_for_none():
+    """Also with a port, and a sign of mail behind the question mark."""
+    for where in (
+        "postgresql://me@h:5432/x",
+        "postgresql://h:5432/x?application_name=a@b",
+        "postgresql://[::1]:5432/x",
+    ):
+        assert not address.has_password(where)
+        assert address.shown(where) == where
+
+
+def test_a_month_that_comes_stops_nobody_who_reads(full: Lab, server: Server, fleet: str):
+    """Behind one who reads for long a push waits a moment, and is tried again; others go on reading meanwhile."""
+    url = server.url(fleet)
+    with closing(psycopg.connect(url)) as long, closing(psycopg.connect(url, autocommit=True)) as other:
+        long.execute("SELECT count(*) FROM limpet.event")
+        told: list[LimpetError] = []
+        pushing = threading.Thread(target=lambda: told.append(fault(full, url)))
+        pushing.start()
+        other.execute("SET statement_timeout = '3s'")
+        while pushing.is_alive():
+            other.execute("SELECT count(*) FROM limpet.event")
+        long.execute("SELECT count(*) FROM limpet.record")
+    assert [(error.code, error.exit_status) for error in told] == [("busy", 4)]
+    assert push(full, url).events == 2
+
+
+@pytest.mark.parametrize("where", ["postgresql://me:wr0ng@[h/x", "postgresql://me:wr0ng@h/x?colour=red"])
+def test_an_address_that_is_none_is_refused_without_its_password(full: Lab, where: str):
     """A bracket that is not closed, a parameter that there is not."""
-    said = fault(full, address)
+    said = fault(full, where)
     assert (said.code, said.exit_status) == ("bad_address", 2)
     assert "wr0ng" not in f"{said.message} {said.hint}"
 

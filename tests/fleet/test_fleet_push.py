@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from limpet.push.target import Target
+
 SMALL_BATCHES = """
 import sys
 from limpet.push import batch
@@ -213,6 +215,86 @@ def test_a_fleet_that_was_put_back_gets_again_what_it_lost(lab: Lab, server: Ser
     assert here == there(server.url(f"{fleet}_old")) == there(server.url(fleet))
     push(lab, server.url(fleet))
     assert here == there(server.url(fleet))
+
+
+@pytest.mark.parametrize("back", [True, False], ids=["the fleet was put back", "another fleet in between"])
+def test_what_was_forgotten_meanwhile_is_erased_there_as_well(lab: Lab, server: Server, fleet: str, back: bool):
+    """A fleet that is told again of what was erased keeps no event of it, neither its text nor its index."""
+    old = server.url(f"{fleet}_old")
+    lab.take([*said(5), hook("limpet_add", {"type": "plan", "summary": "a private plan"}, 9)])
+    push(lab, server.url(fleet))
+    server.run("postgres", f"CREATE DATABASE {fleet}_old TEMPLATE {fleet}")
+    if not back:
+        opening.prepare(server.make(f"{fleet}_two"))
+        push(lab, server.url(f"{fleet}_two"))
+    assert lab.limpet("forget", "type:plan", "--yes").status == 0
+    push(lab, server.url(fleet if back else f"{fleet}_two"))
+    push(lab, old)
+    assert there(old) == lab.events()
+    assert found_there(old, "private") == 0
+    assert faults(old) == ()
+
+
+def test_a_memory_that_was_put_back_brings_what_it_recorded_since(lab: Lab, server: Server, fleet: str):
+    """The fleet counts changes that the copy never knew: no later change is taken for one of them."""
+    url, copy = server.url(fleet), lab.folder / "copy.db"
+    lab.take(said(20))
+    push(lab, url)
+    with closing(SqliteStore(lab.db, writing=True)) as store:
+        store.copy_to(copy)
+    assert lab.limpet("rebuild").status == 0
+    push(lab, url)
+    for path in (*lab.db.parent.glob(f"{lab.db.name}-*"), *lab.db.parent.glob("*.search.db*")):
+        path.unlink()
+    copy.replace(lab.db)
+    here = lab.take(numbered([call(f"late{n}", n) for n in range(60)], after=20), segment=2)
+    push(lab, url)
+    assert here == there(url)
+    assert faults(url) == ()
+
+
+def test_a_push_that_died_after_its_batch_was_taken_in_sends_nothing_again(
+    lab: Lab, server: Server, fleet: str, monkeypatch: pytest.MonkeyPatch
+):
+    """What the fleet holds and this side did not hear of is known by the number that was noted before."""
+    url = server.url(fleet)
+    here = lab.take(said(30))
+    strike_out = Pusher._strike_out
+    left = iter(range(2))
+
+    def dies(pusher: Pusher, target: Target) -> None:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        strike_out(pusher, target)
+
+    monkeypatch.setattr(batch, "CHANGES", 5)
+    monkeypatch.setattr(batch, "SLICE", 5)
+    with monkeypatch.context() as dying:
+        dying.setattr(Pusher, "_strike_out", dies)
+        with pytest.raises(KeyboardInterrupt):
+            push(lab, url)
+    assert len(there(url)) == 10
+    assert push(lab, url).events == 20
+    assert here == there(url)
+
+
+def test_another_ledger_whose_beginning_was_dropped_is_refused_too(
+    lab: Lab, server: Server, fleet: str, tmp_path: Path
+):
+    """Where nothing can be compared, only who pushed under that name before goes on."""
+    other, url = Lab(tmp_path / "other"), server.url(fleet)
+    lab.take(said(3))
+    push(lab, url, "web-1")
+    old = [hook("limpet_add", {"type": "remark", "summary": f"old {n}"}, n) for n in range(4)]
+    other.take([{**line, "id": f"01970000-0000-7000-8000-00000000000{n}"} for n, line in enumerate(old)])
+    later = 800 * 86_400_000
+    other.take([hook("limpet_add", {"type": "remark", "summary": "new"}, later)])
+    done = other.limpet("prune", "--older-than", "365", "--yes", "--now", str(NOON + later + 86_400_000))
+    assert done.status == 0, done.err
+    with pytest.raises(Unavailable) as refused:
+        push(other, url, "web-1")
+    assert refused.value.code == "other_ledger"
+    assert there(url) == lab.events()
 
 
 def test_another_ledger_under_the_same_name_is_refused(lab: Lab, server: Server, fleet: str, tmp_path: Path):

@@ -161,3 +161,21 @@ def test_the_stage_is_empty_after_every_push(two: Fleet):
     """Nothing of a batch stays behind where it was laid down."""
     stages = [table for table in TABLES if table.startswith("stage_")]
     assert [two.server.run(two.name, f"SELECT count(*) FROM limpet.{table}")[0][0] for table in stages] == [0] * 5
+
+
+@pytest.mark.parametrize(
+    "says", ["[]", "1", '{"counts": 1}', '{"watches": {}}', '{"now_ms": "x"}', '{"counts": {"a": "\\u0000"}}', "{"]
+)
+def test_a_pusher_cannot_spoil_the_answers_about_all_machines(two: Fleet, says: str):
+    """What a machine says of itself is only taken in as it can be read; else one of them would stop the whole tenant."""
+    take = f"SELECT limpet.take(machine, gen_random_uuid(), records, 0, sent, sent, '{{}}', '{says}') FROM limpet.hello('red')"
+    with pytest.raises(psycopg.Error):
+        two.server.run(two.name, take, "red_pusher")
+    assert answered(two.url("red_reader")).count == 2
+
+
+def test_a_role_pushes_for_one_tenant_only(two: Fleet):
+    """Letting it into a second one is refused, not passed over; letting it in twice changes nothing."""
+    two.server.run(two.name, "SELECT limpet.admit('red_pusher', 'red', 'pusher')")
+    with pytest.raises(psycopg.errors.UniqueViolation, match="member_pusher"):
+        two.server.run(two.name, "SELECT limpet.admit('red_pusher', 'blue', 'pusher')")

@@ -115,6 +115,9 @@ class Reader:
         for change in changes:
             by_kind[change.kind].append(change.key)
         amended, bodies = self._amended(by_kind["content"])
+        told = {row[0] for row in events}
+        erased = [row[0] for row in amended if row[-1] is None]
+        events += self._events([number for number in self._outbox.events_of(erased) if number not in told])
         dropped = [bytes(digest) for digest in by_kind["body"] if self._outbox.body(bytes(digest)) is None]
         streams = [_kept((*row[:-1], row[-1] == 1)) for row in self._outbox.streams(by_kind["stream"])]
         rows = {"event": events, "stream": streams, "amended": amended, "body": bodies}

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from limpet.store.sqlite import SqliteStore
 
 
+UNDERWAY = "push_underway"
+"""Under this name the store keeps up to which change the batch goes that was laid down last."""
+
+
 class Pushed(NamedTuple):
     """What a push brought: as which machine, how many records and events, up to which record; what to look at."""
 
@@ -61,6 +65,7 @@ class Pusher:
             said = _said({**about(), "skew_ms": target.skew_ms})
             batch = self._reader.next(target.standing.records, target.standing.sent)
             while True:  # once also with nothing to bring: the fleet is to know that we live
+                self._set_out(target, batch.sent)
                 target.take(batch, said)
                 self._strike_out(target)
                 done = done._replace(
@@ -76,18 +81,35 @@ class Pusher:
     def _settle(self, target: Target) -> None:
         """Compare both sides' watermarks: what is known there need not go again, what is unknown there must."""
         here, there = self._outbox.membership(), target.standing
-        self._check_ledger(target)
         same = here is not None and (here.fleet, here.machine) == (there.fleet, self.name)
-        if same and here is not None and here.sent <= there.sent <= self._outbox.last():
+        self._check_ledger(target, same=same)
+        if same and here is not None and there.sent in (here.sent, self._underway(here.sent)):
             self._strike_out(target)
             return
         with self._store.transaction():
             self._outbox.join(there.fleet, self.name, there.sent, again=there.records > 0)
 
-    def _check_ledger(self, target: Target) -> None:
-        """Raise Unavailable where the fleet's ledger of this name is not the beginning of ours."""
+    def _set_out(self, target: Target, through: int) -> None:
+        """Note up to which change the next batch goes: so that the fleet may hold it where we heard no more of it.
+
+        Any other number of the fleet's is of changes that this database does not know: it was put back from a copy.
+        """
+        if through != target.standing.sent:
+            with self._store.transaction():
+                self._store.state.put_meta(UNDERWAY, str(through))
+
+    def _underway(self, sent: int) -> int:
+        return max(sent, int(self._store.state.meta(UNDERWAY) or 0))
+
+    def _check_ledger(self, target: Target, *, same: bool) -> None:
+        """Raise Unavailable where the fleet's ledger of this name is not the beginning of ours.
+
+        Where that beginning was cut off here, only that we pushed under this name before can tell.
+        """
         there = target.standing
-        if there.records <= self._outbox.begins() or self._store.records.hash_at(there.records) == there.head:
+        if there.records == 0 or self._store.records.hash_at(there.records) == there.head:
+            return
+        if same and there.records <= self._outbox.begins():
             return
         message = (
             f"The fleet knows another ledger as {self.name!r}: this database was put back, or another has that name."

@@ -102,6 +102,11 @@ class Outbox:
         """Return events as rows, with their details and tags as JSON text: see `told_events_by_id`."""
         return list(self._connection.execute(self._sql["told_events_by_id"], {"ids": json.dumps(list(ids))}))
 
+    def events_of(self, numbers: Iterable[int]) -> list[int]:
+        """Return the ids of the events that began with one of these records."""
+        rows = self._connection.execute(self._sql["events_of_records"], {"nos": json.dumps(list(numbers))})
+        return [row[0] for row in rows]
+
     def sightings(self, ids: Iterable[int]) -> Mapping[int, Sequence[int]]:
         """Return, by event, the other places that were merged into it."""
         found: defaultdict[int, list[int]] = defaultdict(list)

@@ -111,12 +111,13 @@ def too_old(version: int) -> Unavailable | None:
     return Unavailable(message, "Upgrade the server; what is recorded here waits meanwhile.", "old_server")
 
 
-CODES = {"LM001": "no_pusher", "LM002": "other_role", "LM003": "moved", "LM004": "no_successor"}
+CODES = {"LM001": "no_pusher", "LM002": "other_role", "LM003": "moved", "LM004": "no_successor", "LM005": "no_object"}
 HINTS = {
     "LM001": "As the schema's owner: SELECT limpet.admit('ROLE', 'TENANT', 'pusher');",
     "LM002": "Name this machine otherwise: machine in config.toml, or limpet push --as NAME",
     "LM003": "It is tried again; two sidecars should not push one database.",
     "LM004": "limpet verify",
+    "LM005": "Upgrade this Limpet: pip install -U limpet",
 }
 
 
@@ -142,6 +143,11 @@ def _full(said: str) -> Unavailable:
     return Unavailable(message, "Free some space there; nothing is lost meanwhile.", "disk_full")
 
 
+def _busy(_said: str) -> Unavailable:
+    message = "The fleet's tables are being read for long, so that no month can be added to them."
+    return Unavailable(message, "Nothing is lost; it is tried again.", "busy")
+
+
 def _not_allowed(said: str) -> Unavailable:
     hint = "As the schema's owner: SELECT limpet.admit('ROLE', 'TENANT', 'reader');  (or 'pusher')"
     return Unavailable(f"The fleet's PostgreSQL does not allow that: {said}.", hint, "no_permission")
@@ -155,11 +161,17 @@ KNOWN: Sequence[tuple[tuple[type[psycopg.Error], ...], Callable[[str], LimpetErr
     ((pg.InvalidPassword, pg.InvalidAuthorizationSpecification), _refused),
     ((pg.InvalidCatalogName,), _no_database),
     ((pg.DiskFull,), _full),
+    ((pg.LockNotAvailable,), _busy),
     ((pg.InsufficientPrivilege,), _not_allowed),
 )
 
 
 def _connected(where: str, password: str) -> psycopg.Connection[Any]:
+    if not address.is_clean(where):
+        message = "That is no fleet's address: its password has a character that has to be written otherwise."
+        raise BadInput(
+            message, "@ is %40, / is %2F, ? is %3F, % is %25, a space is %20; or put it into ~/.pgpass.", "bad_address"
+        )
     with errors():
         said = conninfo_to_dict(address.parsed(where).url)
         given: dict[str, Any] = {**MANNERS, **({"password": password} if password else {}), **said}

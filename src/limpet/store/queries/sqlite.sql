@@ -434,6 +434,8 @@ SELECT v.id, v.pos, v.arrived_ms, v.event_type, v.status, agent.value, v.session
   trust.value, v.label, v.duration_ms, v.summary, v.error, v.flags, v.sources, v.details, v.tags
 FROM events v JOIN event e ON e.pos = v.pos LEFT JOIN name agent ON agent.id = e.agent LEFT JOIN name trust ON trust.id = e.trust
 WHERE e.id IN (SELECT value FROM json_each(:ids))
+-- name: events_of_records
+SELECT e.id FROM json_each(:nos) n JOIN event e ON e.id BETWEEN n.value << 12 AND ((n.value + 1) << 12) - 1
 -- name: streams_by_id
 SELECT stream.value, source.value, s.records, s.low, s.high, s.first_ms, s.last_ms, s.ended
 FROM stream s JOIN name stream ON stream.id = s.id JOIN name source ON source.id = s.source WHERE s.id IN (SELECT value FROM json_each(:ids))

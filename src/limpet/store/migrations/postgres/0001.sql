@@ -162,27 +162,43 @@ $$;
 -- Make the month's partitions for these times in ms. Far-off times, of a clock that is wrong, stay in the default partition.
 CREATE FUNCTION limpet.make_months(times bigint[]) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
+  wanted timestamp[];
+  before text := current_setting('lock_timeout');
   first timestamp;
   low bigint;
   high bigint;
 BEGIN
+  SELECT array_agg(DISTINCT month) INTO wanted
+  FROM (SELECT date_trunc('month', to_timestamp(t / 1000.0) AT TIME ZONE 'UTC') AS month FROM unnest(times) t
+    WHERE to_timestamp(t / 1000.0) BETWEEN '2020-01-01Z' AND now() + interval '40 days') m
+  WHERE to_regclass('limpet.event_' || to_char(month, 'YYYY_MM')) IS NULL;
+  IF wanted IS NULL THEN
+    RETURN;
+  END IF;
   PERFORM pg_advisory_xact_lock(hashtext('limpet.make_months'));
-  FOR first IN
-    SELECT DISTINCT date_trunc('month', to_timestamp(t / 1000.0) AT TIME ZONE 'UTC') FROM unnest(times) t
-    WHERE to_timestamp(t / 1000.0) BETWEEN '2020-01-01Z' AND now() + interval '40 days'
-  LOOP
-    CONTINUE WHEN to_regclass('limpet.event_' || to_char(first, 'YYYY_MM')) IS NOT NULL;
+  FOREACH first IN ARRAY wanted LOOP
     low := extract(epoch FROM first)::bigint * 1000;
     high := extract(epoch FROM first + interval '1 month')::bigint * 1000;
-    BEGIN
-      EXECUTE format('CREATE TABLE limpet.%I PARTITION OF limpet.record FOR VALUES FROM (%s) TO (%s)',
-        'record_' || to_char(first, 'YYYY_MM'), low, high);
-      EXECUTE format('CREATE TABLE limpet.%I PARTITION OF limpet.event FOR VALUES FROM (%s) TO (%s)',
-        'event_' || to_char(first, 'YYYY_MM'), low << 20, high << 20);
-    EXCEPTION WHEN check_violation THEN
-      NULL;  -- the default partition holds rows of that month already: they came when it was far off, and all go on there
-    END;
+    -- A new partition waits for whoever reads the table, and everybody else waits behind it: so only a moment at a time.
+    FOR attempt IN 1..5 LOOP
+      EXIT WHEN to_regclass('limpet.event_' || to_char(first, 'YYYY_MM')) IS NOT NULL;
+      BEGIN
+        PERFORM set_config('lock_timeout', '500ms', true);
+        EXECUTE format('CREATE TABLE limpet.%I PARTITION OF limpet.record FOR VALUES FROM (%s) TO (%s)',
+          'record_' || to_char(first, 'YYYY_MM'), low, high);
+        EXECUTE format('CREATE TABLE limpet.%I PARTITION OF limpet.event FOR VALUES FROM (%s) TO (%s)',
+          'event_' || to_char(first, 'YYYY_MM'), low << 20, high << 20);
+      EXCEPTION WHEN check_violation THEN
+        EXIT;  -- the default partition holds rows of that month already: they came when it was far off, and all go on there
+      WHEN lock_not_available THEN
+        IF attempt = 5 THEN
+          RAISE;
+        END IF;
+        PERFORM pg_sleep(0.3);
+      END;
+    END LOOP;
   END LOOP;
+  PERFORM set_config('lock_timeout', before, true);
 END $$;
 
 -- A pusher says which machine it is, and learns up to where that machine's ledger and changes are here.
@@ -222,6 +238,7 @@ DECLARE
   high bigint;
   many bigint;
 BEGIN
+  LOCK TABLE ONLY limpet.record, ONLY limpet.event IN ROW EXCLUSIVE MODE;  -- in the order in which make_months locks them
   SELECT * INTO mine FROM limpet.machine m WHERE m.machine = which AND m.role = session_user FOR UPDATE;
   IF NOT FOUND THEN
     RAISE EXCEPTION 'limpet: that machine is pushed by another role' USING ERRCODE = 'LM002';
@@ -246,6 +263,12 @@ BEGIN
     WHERE machine = which;
     DELETE FROM limpet.stage_record WHERE batch = this;
   END IF;
+
+  -- Nothing is kept of what was made of an erased record, but for what comes with this batch.
+  DELETE FROM limpet.event e USING limpet.stage_amended s
+  WHERE s.batch = this AND s.bytes IS NULL AND e.machine = which AND e.id >= s.no << 12 AND e.id < (s.no + 1) << 12;
+  DELETE FROM limpet.sighting t USING limpet.stage_amended s
+  WHERE s.batch = this AND s.bytes IS NULL AND t.machine = which AND t.event >= s.no << 12 AND t.event < (s.no + 1) << 12;
 
   SELECT array_agg(id), array_agg(id) FILTER (WHERE pos IS NOT NULL) INTO ids, live FROM limpet.stage_event WHERE batch = this;
   IF ids IS NOT NULL THEN
@@ -275,7 +298,13 @@ BEGIN
   FROM limpet.stage_amended s WHERE s.batch = this AND r.machine = which AND r.no = s.no;
   DELETE FROM limpet.stage_amended WHERE batch = this;
   DELETE FROM limpet.body WHERE machine = which AND hash = ANY (dropped);
-  PERFORM says::json;  -- else nobody could read what the machines say
+  -- Read as every answer reads what the machines say: else one that says nonsense would stop the answers about all of them.
+  IF json_typeof(says::json) <> 'object' THEN
+    RAISE EXCEPTION 'limpet: what the machine says of itself is no object' USING ERRCODE = 'LM005';
+  END IF;
+  PERFORM c.value::bigint FROM json_each_text(says::json -> 'counts') c;
+  PERFORM w ->> 0, (w ->> 1)::bigint, (w ->> 2)::bigint, (w ->> 3)::bigint, w ->> 4 FROM json_array_elements(says::json -> 'watches') w;
+  PERFORM (says::json ->> name)::bigint FROM unnest(ARRAY['now_ms', 'pending', 'skew_ms']) name;
   UPDATE limpet.machine SET sent = new_sent, said = says, pushed_ms = (extract(epoch FROM clock_timestamp()) * 1000)::bigint
   WHERE machine = which;
 END $$;
@@ -283,7 +312,7 @@ END $$;
 -- Let a role in, as `pusher` or `reader` of a tenant; called by the owner.
 CREATE FUNCTION limpet.admit(who name, whose text, as_what text) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-  INSERT INTO limpet.member (role, tenant, kind) VALUES (who, whose, as_what) ON CONFLICT DO NOTHING;
+  INSERT INTO limpet.member (role, tenant, kind) VALUES (who, whose, as_what) ON CONFLICT (role, tenant, kind) DO NOTHING;
   EXECUTE format('GRANT USAGE ON SCHEMA limpet TO %I', who);
   EXECUTE format('GRANT SELECT ON limpet.fleet TO %I', who);
   IF as_what = 'reader' THEN
