@@ -41,6 +41,7 @@ def test_a_copy_is_whole_private_and_ends_with_the_same_seal(told: Lab) -> None:
     said = backed_up(told, str(told.folder / "copies" / "a.db"))
     copy = Path(said["path"])
     assert (said["records"], said["events"], said["head"]) == (6, len(told.events()), told.verdict().head)
+    assert said["seal"] == f"6:{said['head']}"
     assert modes(copy, copy.parent) == ["-rw-------", "drwx------"]
     assert [path.name for path in copy.parent.iterdir()] == ["a.db"]
     asked = told.limpet("ask", "--db", str(copy), "--json", "type:tool_call").json
@@ -51,6 +52,18 @@ def test_a_folder_gets_a_copy_named_after_the_time(told: Lab) -> None:
     """So that a cron job needs no name."""
     said = backed_up(told, str(told.folder))
     assert Path(said["path"]).name.startswith("agent_memory-20")
+
+
+def test_a_folder_that_is_not_there_yet_is_made(told: Lab) -> None:
+    """`limpet backup ~/backups/` is no file of that name, the first time either; without the slash it is one."""
+    (copy,) = [Path(backed_up(told, f"{told.folder}/later/")["path"])]
+    assert (copy.parent, copy.name[:15], *modes(copy.parent)) == (
+        told.folder / "later",
+        "agent_memory-20",
+        "drwx------",
+    )
+    assert Path(backed_up(told, str(told.folder / "plain"))["path"]) == told.folder / "plain"
+    assert told.limpet("backup", f"{told.folder}/plain/").status == 4
 
 
 def test_a_file_that_is_there_is_not_replaced_unless_it_is_said(told: Lab) -> None:

@@ -221,6 +221,14 @@ def test_a_message_of_which_nobody_says_whose_it_is_is_told_to_nobody(tmp_path: 
     assert ("SECRET" in brief.own + brief.quoted, [one["said"] for one in quoted(brief)]) == (False, ["port 9443"])
 
 
+def test_what_names_no_agent_is_the_default_agents_from_the_first_day_on(tmp_path: Path) -> None:
+    """Also in a memory in which nothing is `unknown` by that name yet; and it is found under that word."""
+    lab = Lab(tmp_path)
+    lab.take([hook("gateway_start", {"port": 1})])
+    assert lab.limpet("ask", "--json", "agent:unknown type:gateway").json["count"] == 1
+    assert "1 gateway start" in owners(lab).own
+
+
 def test_whose_a_session_is_follows_from_its_key() -> None:
     """By the table that the plugin's test reads as well; a subagent's key says nothing of its own."""
     table = json.loads((Path(__file__).parent / "data" / "audiences.json").read_text("utf-8"))

@@ -84,6 +84,19 @@ def test_events_that_the_plugin_could_not_write_are_a_gap(lab: Lab) -> None:
         assert [gap.why for gap in found.gaps] == ["7 events could not be recorded: ENOSPC"]
 
 
+def test_what_came_after_the_plugin_was_taken_out_is_not_complete(lab: Lab) -> None:
+    """The part that nobody watched is told of a longer window, too: it is not complete because it began watched."""
+    with recorded(lab, [line(1), line(2), line(3, "limpet_stop")]) as store:
+        gone = watched(NOON + 90 * MINUTE, recording=False, plugin=False, alive=False)
+        states = [
+            coverage.of(store, Query(since_ms=NOON + since * MINUTE, until_ms=NOON + until * MINUTE), gone).state
+            for since, until in ((1, 3), (1, 90), (30, 90))
+        ]
+        still_there = watched(NOON + 90 * MINUTE, recording=False, alive=False)
+        whole = coverage.of(store, Query(since_ms=NOON + MINUTE), still_there).state
+    assert (states, whole) == (["complete", "partial", "blind"], "complete")
+
+
 def test_status_is_well_only_while_the_plugin_speaks_and_somebody_listens(lab: Lab) -> None:
     """Each way in which capture may die has its own sentence."""
     with recorded(lab, [line(1), line(2)]) as store:

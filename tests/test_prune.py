@@ -48,6 +48,8 @@ def test_what_is_old_goes_and_a_seal_stands_in_its_place(aged: Lab) -> None:
     assert not any(b"old-3" in path.read_bytes() for path in aged.db.parent.iterdir())
     assert aged.limpet("rebuild").status == 0
     assert aged.verdict() == found
+    assert found.seal == f"{found.begins + found.records}:{found.head}"
+    assert aged.limpet("verify", "--against", found.seal).status == 0
 
 
 def test_the_dry_run_changes_nothing(aged: Lab) -> None:

@@ -227,6 +227,7 @@ def test_a_name_that_the_store_does_not_know_or_knows_twice_is_refused(question:
     [
         ("tool:exce", "No tool 'exce' is known (nearest: exec)."),
         ("tool calls by agent nigth", "No agent 'nigth' is known (nearest: night)."),
+        ("agent:unknown", ""),
         ("errors before 9:40", "'before 9:40' names no day: 2026-10-26 is meant."),
         ("errors tomorrow", "'tomorrow' has not come yet: the window is empty."),
         ("did the backup run", 'Taken as a search for the text "backup".'),

@@ -66,6 +66,7 @@ def _of(store: Store, query: Query, watched: Watched, broken: Sequence[Break]) -
     if left and left.from_ms < since:
         return Coverage("blind", (left,), watched.pending)
     all_gaps = [*_gaps(store, hooks, watches, watched), *_gaps_of(broken), *_dropped(store, started)]
+    all_gaps += [left] if left and left.from_ms < until - BEAT_MS else []
     asked_from = started if query.since_ms is None else max(since, started)
     gaps = tuple(gap for gap in all_gaps if _touches(gap, asked_from, until))
     if gaps and not _any_witness(hooks, watches, max(since, started), until):

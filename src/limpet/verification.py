@@ -39,6 +39,7 @@ class Verdict:
 
     `faults` are told oldest first, at most MOST_FAULTS of them. `seals` is how many copies of seals were held against
     the chain, `forgotten` how many records have no content any more, `begins` the number after which the ledger begins.
+    `seal` is the head as NUMBER:HASH, to be kept elsewhere; "" for a fleet, whose machines have each their own.
     """
 
     records: int
@@ -49,6 +50,7 @@ class Verdict:
     seals: int = 0
     forgotten: int = 0
     begins: int = 0
+    seal: str = ""
 
 
 def verify(
@@ -86,6 +88,7 @@ def verify(
         seals=chain.held,
         forgotten=chain.forgotten,
         begins=chain.begins,
+        seal=f"{chain.no}:{chain.hash.hex()}",
     )
 
 

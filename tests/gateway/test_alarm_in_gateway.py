@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gateway.gateway import Gateway
 
-pytestmark = pytest.mark.gateway
+pytestmark = [pytest.mark.gateway, pytest.mark.soak]  # a gateway of its own for minutes
 
 AFTER_S = 5
 PATIENCE_S = 150

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gateway.gateway import Gateway
 
-pytestmark = pytest.mark.gateway
+pytestmark = [pytest.mark.gateway, pytest.mark.soak]  # a gateway of its own for minutes
 
 
 @pytest.fixture(scope="module")

@@ -251,7 +251,7 @@ def evening(day: Day, main: Session, press: Session) -> None:
     day.clock("22:48")
     main.asks("Anything left for tonight?", "telegram")
     main.closes("The offsite backup failed at 21:00, its disk did not answer. Everything else is done.", "telegram")
-    day.clock("23:10:05")
+    day.clock("23:59:30")
     day.gateway_stops(main, press)
 
 

@@ -22,7 +22,7 @@ def backup(args: argparse.Namespace) -> int:
     progress = output.Progress("records of the copy verified")
     with Memory.open(args.db) as memory:
         finish_what_was_begun(memory)
-        done = copies.backup(memory, Path(args.path), lambda no: progress(f"{no:,}"), replace=args.replace)
+        done = copies.backup(memory, args.path, lambda no: progress(f"{no:,}"), replace=args.replace)
         progress.end()
     _report(done, "copied to", machine=args.json)
     return 0
@@ -45,8 +45,15 @@ def _report(done: Copied, verb: str, *, machine: bool) -> None:
     if machine:
         aside = str(done.aside) if done.aside else None
         output.as_json(
-            {"path": str(done.path), "records": done.records, "events": done.events, "head": done.head, "aside": aside}
+            {
+                "path": str(done.path),
+                "records": done.records,
+                "events": done.events,
+                "head": done.head,
+                "seal": done.seal,
+                "aside": aside,
+            }
         )
         return
     records, events = output.counted(done.records, "record"), output.counted(done.events, "event")
-    output.data(f"{records} and {events} {verb} {done.path}, and verified; seal {done.head}")
+    output.data(f"{records} and {events} {verb} {done.path}, and verified; seal {done.seal}")

@@ -28,7 +28,7 @@ def status(args: argparse.Namespace) -> int:
 
 def _standing_lines(told: Mapping[str, Any]) -> Iterator[str]:
     parts = [
-        f"since {output.moment_said(told['since'])}" if told.get("since") else "",
+        f"Since {output.moment_said(told['since'])}" if told.get("since") else "",
         f"last record {output.moment_said(told['last_record'])}" if told.get("last_record") else "",
         f"{told['pending_bytes']:,} bytes behind" if "counts" in told else "",
     ]

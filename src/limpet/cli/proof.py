@@ -39,10 +39,11 @@ def bundle(args: argparse.Namespace) -> int:
         done = bundles.write(memory, Path(args.bundle), lambda no: progress(f"{no:,}"), parquet=parquet)
         progress.end()
     if args.json:
-        output.as_json({"path": str(done.path), "records": done.records, "events": done.events, "head": done.head})
+        said = {"path": str(done.path), "records": done.records, "events": done.events}
+        output.as_json({**said, "head": done.head, "seal": done.seal})
     else:
         records, events = output.counted(done.records, "record"), output.counted(done.events, "event")
-        output.data(f"{records} and {events} in {done.path}; seal {done.head}")
+        output.data(f"{records} and {events} in {done.path}; seal {done.seal}")
     return 0
 
 
@@ -53,6 +54,7 @@ def _as_json(verdict: Verdict) -> None:
             "records": verdict.records,
             "events": verdict.events,
             "head": verdict.head,
+            "seal": verdict.seal or None,
             "faults": list(verdict.faults),
             "remarks": list(verdict.remarks),
             "seals": verdict.seals,
@@ -72,4 +74,5 @@ def _told(verdict: Verdict) -> None:
     count = len(verdict.faults)
     judged = f"{count:,} {'fault' if count == 1 else 'faults'}" if count else "no fault"
     held = f"{verdict.seals:,} {'seal' if verdict.seals == 1 else 'seals'} held against the chain"
-    output.data(f"{verdict.records:,} records, {verdict.events:,} events, {held}: {judged}; head {verdict.head}")
+    head = verdict.seal or verdict.head
+    output.data(f"{verdict.records:,} records, {verdict.events:,} events, {held}: {judged}; head {head}")

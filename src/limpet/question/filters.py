@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 Names = Mapping[str, "Collection[str]"]
 """What the store knows: of each kind (tool, agent, session ...) the names."""
 
+NAMELESS = "unknown"
+"""As which agent an event is shown, and asked for, that names none."""
+
 WORDS: Mapping[str, Sequence[str]] = {"status": STATUSES, "trust": TRUSTS, "is": ("error", "deed"), **CHOICES}
 """The filters whose values are words of ours, with all of them."""
 
@@ -96,7 +99,7 @@ def words_of(name: str) -> Sequence[str]:
 def unheard_of(name: str, value: str, names: Names) -> str:
     """Return a remark on a name that the store does not know, "" where it does or cannot tell."""
     known = names.get(name)
-    if not known or value in known:
+    if not known or value in known or (name == "agent" and value == NAMELESS):
         return ""
     near = nearest(value, known, 0.7)
     return f"No {name} {short(value)!r} is known{f' (nearest: {near})' if near else ''}."

@@ -39,6 +39,7 @@ class Bundle:
     records: int
     events: int
     head: str
+    seal: str
 
 
 def write(memory: Memory, path: Path, progress: Callable[[int], None], *, parquet: bool = False) -> Bundle:
@@ -70,7 +71,7 @@ def write(memory: Memory, path: Path, progress: Callable[[int], None], *, parque
     with memory.writing() as recording, recording.store.transaction():
         seal = Seal(head["no"], bytes.fromhex(head["hash"]), clock.now_ms(), EXPORT, str(target))
         recording.store.custody.put_seal(seal)
-    return Bundle(target, manifest["records"], manifest["events"], head["hash"])
+    return Bundle(target, manifest["records"], manifest["events"], head["hash"], f"{head['no']}:{head['hash']}")
 
 
 class _Writing:

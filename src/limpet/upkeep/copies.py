@@ -42,6 +42,7 @@ class Copied:
     records: int
     events: int
     head: str
+    seal: str
     aside: Path | None = None
 
 
@@ -55,11 +56,12 @@ def known_copies(memory: Memory) -> Iterator[Path]:
             yield Path(seal.place)
 
 
-def backup(memory: Memory, path: Path, progress: Callable[[int], None], *, replace: bool = False) -> Copied:
+def backup(memory: Memory, path: str | Path, progress: Callable[[int], None], *, replace: bool = False) -> Copied:
     """Copy the database as of one moment, open and verify the copy, and give it its name only then.
 
-    Recording goes on meanwhile. The memory remembers the seal that was handed out. Raises BadInput where something lies
-    there and `replace` is not said, Unavailable where it cannot be written, CheckFailed for a copy with a fault.
+    A folder, or a text that ends as one does (`backups/`), gets a file named after the time. Recording goes on
+    meanwhile, and the memory remembers the seal that was handed out. Raises BadInput where something lies there and
+    `replace` is not said, Unavailable where it cannot be written, CheckFailed for a copy with a fault.
     """
     target = _target(path, memory.settings.db)
     if target.exists() and not replace:
@@ -72,7 +74,7 @@ def backup(memory: Memory, path: Path, progress: Callable[[int], None], *, repla
     with memory.writing() as recording, recording.store.transaction():
         seal = Seal(verdict.begins + verdict.records, bytes.fromhex(verdict.head), clock.now_ms(), BACKUP, str(target))
         recording.store.custody.put_seal(seal)
-    return Copied(target, verdict.records, verdict.events, verdict.head)
+    return Copied(target, verdict.records, verdict.events, verdict.head, verdict.seal)
 
 
 def restore(settings: Settings, path: Path, progress: Callable[[int], None], *, replace: bool = False) -> Copied:
@@ -102,7 +104,7 @@ def restore(settings: Settings, path: Path, progress: Callable[[int], None], *, 
     finally:
         _tidy(half)
         lock.release()
-    return Copied(settings.db, verdict.records, verdict.events, verdict.head, aside)
+    return Copied(settings.db, verdict.records, verdict.events, verdict.head, verdict.seal, aside)
 
 
 def nightly(memory: Memory, now_ms: int) -> str:
@@ -141,10 +143,10 @@ def checked(path: Path, progress: Callable[[int], None], seals: tuple[Sealed, ..
     return verdict
 
 
-def _target(path: Path, db: Path) -> Path:
-    """Return the file to write: in a folder, one named after the day and the second."""
-    path = path.expanduser().absolute()
-    if not path.is_dir():
+def _target(said: str | Path, db: Path) -> Path:
+    """Return the file to write: in a folder, also in one still to be made, one named after the day and the second."""
+    path = Path(said).expanduser().absolute()
+    if not path.is_dir() and not str(said).endswith(os.sep):
         return path
     return path / f"{db.stem}-{clock.stamp()}{db.suffix}"
 

@@ -89,5 +89,7 @@ async def _told(request: Request, error: Exception) -> Response:
 
 
 async def _no_such_page(request: Request, _: Exception) -> Response:
-    missing = NotFound("There is no such page.", "Begin at the first page: /")
+    api = request.url.path.startswith("/api/")
+    hint = "What there is: /api/openapi.json" if api else "Begin at the first page: /"
+    missing = NotFound("There is no such page.", hint)
     return refusal.of_error(request.scope, missing)

@@ -189,7 +189,8 @@ e.status IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:st
 -- name: where.tool
 e.tool IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:tool)))
 -- name: where.agent
-coalesce(e.agent, (SELECT id FROM name WHERE value = 'unknown'), 0) IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:agent)))
+coalesce(e.agent, 0) IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:agent))
+  UNION ALL SELECT 0 FROM json_each(:agent) WHERE value = 'unknown')
 -- name: where.session
 (e.session IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:session)))
   OR e.session_key IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:session))))
