@@ -562,7 +562,7 @@ def test_a_command_does_not_wait_for_a_whole_backlog(lab: Lab):
     told = done.json
     waiting = told["coverage"].get("pending_bytes", 0)
     assert (told["count"] == 16_000) == (waiting == 0)
-    assert (told["coverage"]["state"] == "partial") == (waiting > 0)
+    assert waiting == 0 or told["coverage"]["state"] == "partial"
     for _ in range(20):
         if not lab.limpet("drain", "--json").json["pending_bytes"]:
             break
