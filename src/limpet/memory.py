@@ -21,7 +21,7 @@ from limpet.runtimes.openclaw.workspaces import Workspaces
 from limpet.spool import reader, writer
 from limpet.store import opening
 from limpet.store.known import Known
-from limpet.store.records import pages
+from limpet.store.paging import pages
 from limpet.store.search import SearchIndex, path_of
 from limpet.store.sqlite import SqliteStore
 

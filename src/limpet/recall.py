@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from limpet.model import Event, Query
-    from limpet.store.port import Hits, Store
+    from limpet.store.connection import Hits
+    from limpet.store.port import Store
 
 FIRST, LAST = -(1 << 62), 1 << 62
 PAGE = 1000

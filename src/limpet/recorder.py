@@ -12,7 +12,7 @@ from limpet.interpretation import Interpretation
 from limpet.interpreter.order import time_of
 from limpet.store.custody import Tombstone
 from limpet.store.events import key_hash
-from limpet.store.records import pages
+from limpet.store.paging import pages
 from limpet.store.state import Stream
 
 if TYPE_CHECKING:

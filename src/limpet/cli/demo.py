@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from limpet import clock, days, settings, wire
 from limpet.cli import output, record
+from limpet.cli.ask import now_of
 from limpet.errors import BadInput
 from limpet.headline import headline
 from limpet.memory import Memory
@@ -60,8 +61,9 @@ class Seen:
     interrupted: Answer
 
 
-def play(args: argparse.Namespace, now_ms: int) -> int:
-    """Play the day before `now_ms` and show what Limpet makes of it; `--keep` leaves its folder."""
+def demo(args: argparse.Namespace) -> int:
+    """Play a recorded day as yesterday's and show what Limpet makes of it; `--keep` leaves its folder."""
+    now_ms = now_of(args, args.tz or "UTC")
     zone = args.tz or settings.load().zone
     day = days.day_of(now_ms, zone) - timedelta(days=1)
     with _folder(args.keep) as state:

@@ -206,7 +206,7 @@ COMMANDS: dict[str, Command] = {
     ),
     "remove": Command("record:setup", "undo `setup`, exactly", "limpet remove openclaw", _setup),
     "demo": Command(
-        "record:demo",
+        "demo:demo",
         "a recorded day to try everything on, in a throw-away folder",
         "limpet demo",
         _demo,

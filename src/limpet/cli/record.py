@@ -1,4 +1,4 @@
-"""The commands that bring things in, take them out, and set Limpet up: add, import, export, setup, remove, demo."""
+"""The commands that bring things in, take them out, and set Limpet up: add, import, export, setup, remove."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from limpet import jsonline, settings, wire
 from limpet.cli import output, proof
-from limpet.cli.ask import now_of
 from limpet.errors import BadInput, NotFound
 from limpet.memory import Imported, Memory
 from limpet.model import Query
@@ -118,13 +117,6 @@ def _agreed(args: argparse.Namespace) -> bool:
         return True
     output.say("Nothing was changed.")
     return False
-
-
-def demo(args: argparse.Namespace) -> int:
-    """Play a recorded day into a throw-away folder and show what Limpet makes of it."""
-    from limpet.cli import demo as play  # noqa: PLC0415 - a day's data, for this command alone
-
-    return play.play(args, now_of(args, args.tz or "UTC"))
 
 
 def limpet_command() -> list[str]:

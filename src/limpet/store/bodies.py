@@ -11,7 +11,7 @@ from limpet.store.sql import queries
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from limpet.store.port import Connection
+    from limpet.store.connection import Connection
 
 
 class Bodies:

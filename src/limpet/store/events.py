@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from limpet.model import Event
+    from limpet.store.connection import Connection
     from limpet.store.names import Names
-    from limpet.store.port import Connection
 
 TIE_BITS = 20
 """A position is the time in milliseconds and, in this many low bits, a tie-break in order of arrival."""

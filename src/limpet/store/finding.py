@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from limpet.model import Query
-    from limpet.store.port import Connection, Hits
+    from limpet.store.connection import Connection, Hits
 
 FILTERS = frozenset({"type", "status", "tool", "agent", "session", "run", "call", "actor", "trust", "label", "source"})
 """The filters that are a list of names; `is:error` and `is:deed` have conditions of their own."""

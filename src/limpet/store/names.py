@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from limpet.store.sql import queries
 
 if TYPE_CHECKING:
-    from limpet.store.port import Connection
+    from limpet.store.connection import Connection
 
 MOST = 50_000
 """Names kept in memory; sessions and runs go on for ever, and only the recent ones are asked for again."""

@@ -6,42 +6,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from contextlib import AbstractContextManager
 
     from limpet.model import Event, Json, Query, Record
+    from limpet.store.connection import Hits
     from limpet.store.finding import Line
     from limpet.store.records import Stored
     from limpet.store.state import Counted, Stream, Watch
-
-
-class Connection(Protocol):
-    """What the verbs need of a database connection: APSW's, or one that speaks like it.
-
-    `execute` gives a cursor of plain tuples with `fetchone`, `fetchall` and `get` (the only value, or row).
-    """
-
-    def execute(self, statements: str, bindings: Any = None, /) -> Any:
-        """Run a statement; named (`:name`) or positional (`?`) bindings."""
-
-    def executemany(self, statements: str, bindings: Iterable[Any], /) -> Any:
-        """Run a statement for each of these bindings."""
-
-    def total_changes(self) -> int:
-        """Return how many rows this connection has changed."""
-
-    def last_insert_rowid(self) -> int:
-        """Return the number of the row that was inserted last."""
-
-
-class Hits(Protocol):
-    """What the full-text part of a question leaves: more pieces of a WHERE clause."""
-
-    def parts(self, sql: Mapping[str, str], given: dict[str, object]) -> Iterator[str]:
-        """Yield the pieces, made of named queries; put what they are asked with into `given`."""
 
 
 class Finding(Protocol):

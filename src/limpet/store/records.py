@@ -12,11 +12,11 @@ from limpet.store.bodies import Bodies
 from limpet.store.sql import queries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from limpet.model import Json
+    from limpet.store.connection import Connection
     from limpet.store.names import Names
-    from limpet.store.port import Connection, Ledger
 
 
 class Stored(NamedTuple):
@@ -128,11 +128,3 @@ class Records:
         except ValueError as error:
             return None, None, f"cannot be read: {error}"
         return content, value, f"has lost the text {', '.join(lost)}" if lost else ""
-
-
-def pages(records: Ledger, size: int = 1000) -> Iterator[list[Stored]]:
-    """Yield the whole ledger, oldest first, in pages."""
-    no = 0
-    while page := records.after(no, size):
-        yield page
-        no = page[-1].record.no

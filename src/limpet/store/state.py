@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from limpet.model import Fact, Json
+    from limpet.store.connection import Connection
     from limpet.store.names import Names
-    from limpet.store.port import Connection
 
 SLACK_MS = 600_000
 

@@ -16,7 +16,7 @@ from limpet import clock, days, recall, wire
 from limpet.errors import BadInput, Unavailable
 from limpet.model import Query
 from limpet.store.custody import Seal
-from limpet.store.records import pages
+from limpet.store.paging import pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from limpet import amendment, clock, days
 from limpet.erasing import Eraser, Job
 from limpet.quarantine import Quarantine
-from limpet.store.records import pages
+from limpet.store.paging import pages
 from limpet.upkeep import finishing
 
 if TYPE_CHECKING:

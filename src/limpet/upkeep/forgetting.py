@@ -11,7 +11,7 @@ from limpet.erasing import Eraser, Job
 from limpet.errors import BadInput
 from limpet.interpretation import Interpretation
 from limpet.quarantine import Quarantine
-from limpet.store.records import pages
+from limpet.store.paging import pages
 from limpet.upkeep import finishing
 from limpet.upkeep.copies import known_copies
 from limpet.upkeep.needles import Needles
