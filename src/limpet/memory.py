@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from limpet import clock, coverage, door, fleet, interpreter, messenger, recall, rescue, timeline, verification
+from limpet import clock, coverage, door, fleet, interpreter, messenger, outside, recall, rescue, timeline, verification
 from limpet import settings as settings_module
 from limpet.errors import BadInput, NotFound, Unavailable
 from limpet.model import Batch, Event, Query
 from limpet.question import parse
 from limpet.recording import Lock, Recording
 from limpet.runtimes import importing
-from limpet.runtimes.openclaw import route, setup
+from limpet.runtimes.openclaw import route
 from limpet.runtimes.openclaw.workspaces import Workspaces
-from limpet.spool import reader, writer
+from limpet.spool import writer
 from limpet.store import opening
 from limpet.store.known import Known
 from limpet.store.paging import pages
@@ -42,12 +42,6 @@ if TYPE_CHECKING:
 
 DRAIN_S = 2.0
 """How long a reading command takes in what is pending before it answers."""
-
-HELLO_S = 1.0
-"""How long a sidecar may take to say that it lives."""
-
-IDLE_S = 60.0
-"""A sidecar that works looks at the spool ten times a second; one round may take long, but not so long."""
 
 LONGEST_ID = 18
 """Digits of an event's number: more do not fit into SQLite's integers."""
@@ -377,48 +371,12 @@ class Memory:
         now = clock.now_ms()
         if self.settings.fleet:
             return fleet.watched(self._fleet, now)
-        spool = reader.SpoolSource(self.settings.spool)
-        cursor = self.store.state.cursor("spool") if self.settings.owns_spool else {}
-        owns = self.settings.owns_spool
-        living = spool.living(now) if owns else frozenset()
-        recording, complaint, stuck = self._sidecar() if owns else (Lock(self.settings.lock).is_held(), "", "")
-        return coverage.Watched(
-            now_ms=now,
-            recording=recording,
-            plugin=setup.is_installed(self.settings.state),
-            alive=bool(living),
-            pending=spool.pending_bytes(cursor, now) if owns else 0,
-            pending_ms=spool.oldest_pending_ms(cursor, now) if owns else None,
-            spool_fault=spool.fault() if owns else "",
-            disabled=setup.fault(self.settings.state) if owns else "",
-            living=living,
-            complaint=complaint,
-            stuck=stuck,
-            log_bytes=_size(self.settings.db.with_name(f"{self.settings.db.name}-wal")),
-            damaged=rescue.left_behind(self.settings),
-        )
+        return outside.watched(self.settings, self.store, now)
 
     def about(self) -> dict[str, Json]:
         """Return what this machine says of itself with every push."""
         with self.local().snapshot():
             return fleet.about(self.local(), self.watched(), self.settings.zone)
-
-    def _sidecar(self) -> tuple[bool, str, str]:
-        """Return whether a recorder holds the lock, why it cannot record, and whether it does nothing any more.
-
-        A command that takes things in holds the lock, too, and answers nobody, but not for long.
-        """
-        lock = Lock(self.settings.lock)
-        end = clock.monotonic_s() + DRAIN_S + 0.5
-        while lock.is_held():
-            if (said := door.ask(self.settings.socket, {"op": "hello"}, HELLO_S)) is not None:
-                idle_s, complaint = float(said.get("idle_s") or 0.0), str(said.get("complaint") or "")
-                is_stuck = idle_s > IDLE_S and not complaint
-                return True, complaint, f"The sidecar has done nothing for {idle_s:,.0f} s." if is_stuck else ""
-            if clock.monotonic_s() >= end:
-                return True, "", "The sidecar runs, but does not answer."
-            clock.sleep(0.05)
-        return False, "", ""
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Recording]:
@@ -457,13 +415,6 @@ def _is_taken(lock: Lock, seconds: float) -> bool:
             return False
         clock.sleep(0.02)
     return True
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
 
 
 def parse_id(text: str) -> int:
