@@ -254,6 +254,10 @@ class Finder:
         """Return the records by which the runtime's audit ledger counted a run."""
         return [row[0] for row in self._connection.execute(self._sql["audit_of_runs"], {"runs": json.dumps([run])})]
 
+    def miscounted(self) -> int:
+        """Return how many counts by day are not those of the events."""
+        return int(self._connection.execute(self._sql["miscounted"]).get)
+
     def audit_bounds(self) -> tuple[int, int] | None:
         """Return the time of the first and of the last thing that the runtime's audit ledger counted."""
         first, last = self._connection.execute(self._sql["audit_bounds"]).get
