@@ -74,7 +74,7 @@ class Finder:
 
     def _are_few(self, query: Query, where: str, given: Mapping[str, object]) -> bool:
         """Whether an index finds all that match, and they are few: walking past all others would take long."""
-        if not any(name in INDEXED and not negated for name, _, negated in query.filters):
+        if not any(name in INDEXED and not negated for name, _, negated in query.filters) or not self._sql["by_time"]:
             return False
         few = self._connection.execute(self._sql["are_few"].replace(":where", where), {**given, "few": FEW})
         return bool(few.get)
