@@ -16,6 +16,7 @@ from limpet.model import Coverage, Gap, Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from limpet.breaks import Break
     from limpet.store.port import Store
@@ -118,6 +119,17 @@ def health(store: Store, watched: Watched) -> Health:
     state, sentence = _state(hooks, watches, watched)
     upgrade = breaks.unproven(store, watched) if state == "recording" else ""
     return Health(True, state, f"{sentence} {upgrade}".strip(), lacks, since, last_ms)
+
+
+def without_memory(watched: Watched, db: Path) -> Health:
+    """Return how things stand where there is no memory: that is no fault where nobody has set Limpet up."""
+    if broken := breaks.without_memory(watched):
+        return Health(False, "broken", _sentence(broken), (), None, None, tuple(broken))
+    if watched.plugin:
+        sentence = f"There is no memory at {db} yet: it begins when the gateway next starts (openclaw gateway restart)."
+        return Health(True, "idle", sentence, (), None, None)
+    sentence = f"There is no memory at {db} yet, and nothing is set up (limpet setup openclaw)."
+    return Health(True, "not set up", sentence, (), None, None)
 
 
 def _state(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) -> tuple[str, str]:

@@ -364,6 +364,8 @@ class Memory:
         """Return whether Limpet records what it should."""
         if self.settings.fleet:
             return fleet.health(self._fleet, clock.now_ms())
+        if not self.exists():
+            return coverage.without_memory(self.watched(), self.settings.db)
         return coverage.health(self.store, self.watched())
 
     def watched(self) -> coverage.Watched:
@@ -371,7 +373,7 @@ class Memory:
         now = clock.now_ms()
         if self.settings.fleet:
             return fleet.watched(self._fleet, now)
-        return outside.watched(self.settings, self.store, now)
+        return outside.watched(self.settings, self.store if self.exists() else None, now)
 
     def about(self) -> dict[str, Json]:
         """Return what this machine says of itself with every push."""

@@ -112,7 +112,8 @@ class Watch:
         """Return what is broken, code to sentence, and the ways to a person; an unreadable memory is broken, too."""
         with Memory(self._settings) as memory:
             try:
-                memory.attach()
+                if self._settings.db.exists():
+                    memory.attach()
                 health = memory.health()
             except LimpetError as error:
                 is_none = error.code == "no_database"

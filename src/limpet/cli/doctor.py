@@ -33,7 +33,7 @@ LINKS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("plugin", ("disabled",)),
     ("hooks", ("stopped", "silent", "hooks", "results")),
     ("spool", ("spool", "undrained")),
-    ("recorder", ("sidecar", "stuck", "recorder", "log")),
+    ("recorder", ("sidecar", "stuck", "recorder", "place", "log")),
 )
 """The links in the order of an event's way, with the breaks that lie there; the sources come after them."""
 
@@ -66,7 +66,7 @@ def _print(memory: Memory, steps: Sequence[Step], broken: Step | None) -> None:
 def _walk(memory: Memory) -> Iterator[Step]:
     try:
         if not memory.exists():
-            yield Step(False, "memory", f"none yet at {memory.settings.db}", breaks.SETUP)
+            yield from _without_memory(memory)
             return
         yield from _chain(memory)
         yield from _database(memory)
@@ -75,6 +75,15 @@ def _walk(memory: Memory) -> Iterator[Step]:
         yield Step(False, "database", error.message, error.hint)
     yield from _notes(memory)
     yield _alarm(memory)
+
+
+def _without_memory(memory: Memory) -> Iterator[Step]:
+    """Yield what is broken where no memory was made yet, and that there is none."""
+    health = memory.health()
+    for what, codes in LINKS:
+        yield from (Step(False, what, one.sentence, one.remedy) for one in health.breaks if one.code in codes)
+    remedy = breaks.RESTART if memory.watched().plugin else breaks.SETUP
+    yield Step(False, "memory", f"none yet at {memory.settings.db}", remedy)
 
 
 def _chain(memory: Memory) -> Iterator[Step]:

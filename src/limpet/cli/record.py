@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from limpet import jsonline, settings, wire
 from limpet.cli import output, proof
-from limpet.errors import BadInput, NotFound
+from limpet.errors import BadInput, LimpetError, NotFound
 from limpet.memory import Imported, Memory
 from limpet.model import Query
 from limpet.runtimes.openclaw import cron
 from limpet.runtimes.openclaw import setup as openclaw
+from limpet.store import opening
 
 if TYPE_CHECKING:
     import argparse
@@ -95,10 +96,20 @@ def setup(args: argparse.Namespace) -> int:
     openclaw.apply(plan)
     if plan.changes:
         output.say("Done. A gateway that is running takes it up when it next starts: openclaw gateway restart")
+        _warn_of_the_place(chosen, removing=removing)
     if said:
         cron.unregister(chosen, job) if removing else cron.register(chosen, [*limpet_command(), "note"])
         output.say(f"The cron job {cron.JOB} is {'deleted' if removing else 'registered'}.")
     return 0
+
+
+def _warn_of_the_place(chosen: Settings, *, removing: bool) -> None:
+    """Say that nothing can be recorded where the database is to lie, where that is so."""
+    try:
+        if not removing:
+            opening.check_place(chosen.db)
+    except LimpetError as error:
+        output.say(f"But nothing will be recorded: {error.message} {error.hint}")
 
 
 def _cron_sentence(chosen: Settings, *, job: str, wanted: bool) -> str:
