@@ -49,6 +49,7 @@ ENDLESS = 3
 TESTED = "2026.9.6"
 """The OpenClaw that this Limpet is tested with."""
 
+ROOM = "Make room, or mend the folder's permissions."
 RESTART = "openclaw gateway restart"
 SETUP = "limpet setup openclaw"
 CHECK = "Check that file; where OpenClaw was upgraded, upgrade Limpet, too: pip install -U limpet"
@@ -94,12 +95,21 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """One thing that is broken: `code` for programs, a sentence, what to do, and since when it blinds (or None)."""
+    """One thing that is broken: `code` for programs, a sentence, what to do, and since when it blinds (or None).
+
+    `plain` says the same in Limpet's words alone, where the sentence quotes a system, a file or a setting.
+    """
 
     code: str
     sentence: str
     remedy: str
     since_ms: int | None = None
+    plain: str = ""
+
+    @property
+    def own(self) -> str:
+        """The sentence as a model may read it among instructions: not a word of anybody else's in it."""
+        return self.plain or self.sentence
 
 
 def found(store: Store, watched: Watched) -> Sequence[Break]:
@@ -186,12 +196,12 @@ def _of_the_way_in(watched: Watched, last_ms: int | None) -> Iterator[Break]:
     """Yield that the plugin is not loaded, or cannot write."""
     if watched.disabled:
         sentence = f"OpenClaw does not load Limpet's plugin: {watched.disabled}."
-        yield Break("disabled", sentence, SETUP, last_ms)
+        yield Break("disabled", sentence, SETUP, last_ms, "OpenClaw does not load Limpet's plugin.")
     if watched.spool_fault:
         sentence = (
             f"The plugin cannot write into its spool: {watched.spool_fault}. What happens now is not recorded by it."
         )
-        yield Break("spool", sentence, "Make room, or mend the folder's permissions.", last_ms)
+        yield Break("spool", sentence, ROOM, last_ms, "The plugin cannot write into its spool.")
 
 
 def _stopped_ms(words: Sequence[Word]) -> int | None:
@@ -214,7 +224,8 @@ def _of_the_spool(hooks: Sequence[Stream], watched: Watched, *, writes: bool) ->
     if watched.stuck:
         yield Break("stuck", watched.stuck, "End that process; the plugin, or limpet run, starts another.")
     elif watched.complaint and not watched.misplaced:
-        yield Break("recorder", f"The sidecar cannot record: {watched.complaint}", "limpet doctor")
+        sentence = f"The sidecar cannot record: {watched.complaint}"
+        yield Break("recorder", sentence, "limpet doctor", plain="The sidecar cannot record.")
     elif not watched.recording and behind:
         sentence = f"Nobody takes in what the plugin writes: {watched.pending:,} bytes wait in the spool."
         yield Break("undrained", sentence, "limpet run")
@@ -226,7 +237,8 @@ def _of_the_spool(hooks: Sequence[Stream], watched: Watched, *, writes: bool) ->
 def _of_the_database(watched: Watched) -> Iterator[Break]:
     """Yield that it cannot be where it is to be, or that some program reads on and on, so that its log only grows."""
     if watched.misplaced:
-        yield Break("place", f"Nothing is recorded: {watched.misplaced}", watched.advice)
+        plain = "Nothing is recorded: the database lies on a file system where it cannot be written safely."
+        yield Break("place", f"Nothing is recorded: {watched.misplaced}", watched.advice, plain=plain)
     if watched.log_bytes > LONGEST_LOG:
         sentence = (
             f"The database's log has grown to {watched.log_bytes >> 20:,} MB: a program does not end its reading."
@@ -238,7 +250,8 @@ def _of_the_sources(watches: Sequence[Watch]) -> Iterator[Break]:
     for watch in watches:
         if watch.why:
             since_ms = watch.good_ms or watch.failed_ms
-            yield Break(f"source {watch.source}", watch.why, CHECK, since_ms)
+            plain = f"What {watch.source.partition(':')[0]} tells cannot be read."  # behind it stands an agent's name
+            yield Break(f"source {watch.source}", watch.why, CHECK, since_ms, plain)
 
 
 def _of_the_results(store: Store, watched: Watched) -> Iterator[Break]:

@@ -54,7 +54,7 @@ class Door:
         except OSError as error:
             raise Unavailable(
                 f"The socket {self._path} cannot be made: {error.strerror}.",
-                "Check that folder; no network's file system has sockets: LIMPET_HOME=/var/lib/limpet limpet setup openclaw",
+                "Check that folder; where it is on a network: LIMPET_HOME=/var/lib/limpet limpet setup openclaw",
             ) from error
         threading.Thread(target=self._serve, name="door", daemon=True).start()
 

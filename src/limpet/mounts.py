@@ -1,4 +1,4 @@
-"""On what file system a file lies, by the kernel's table of mounts. Not for judging what that means (store/opening.py)."""
+"""On what file system a file lies, by the kernel's table of mounts. Not for judging what it means (opening.py)."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def open_for_writing(path: Path) -> apsw.Connection:
 
 
 def check_place(path: Path) -> None:
-    """Raise Unavailable where the database lies, or would lie, on a file system of a network, or of this machine's host.
+    """Raise Unavailable where the database lies, or would lie, on a network's or a host's file system.
 
     SQLite's log needs memory that all its users share, which those do not give: databases were damaged there within
     minutes (sqlite.org/wal.html; field case F52). What is not recorded waits in the spool.
