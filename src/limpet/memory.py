@@ -19,6 +19,7 @@ from limpet.runtimes import importing
 from limpet.runtimes.openclaw import route
 from limpet.runtimes.openclaw.workspaces import Workspaces
 from limpet.spool import writer
+from limpet.spool.reader import SpoolSource
 from limpet.store import opening
 from limpet.store.known import Known
 from limpet.store.paging import pages
@@ -341,8 +342,13 @@ class Memory:
         store = self.local()
         fault = store.index_fault()
         with store.snapshot() if fault else store.snapshot_of_both():
-            found = verification.verify(store, progress, seals=seals, now_ms=clock.now_ms(), indexed=not fault)
+            found = verification.verify(
+                store, progress, seals=seals, now_ms=clock.now_ms(), indexed=not fault, spool=self._spool()
+            )
         return replace(found, faults=(*found.faults, fault)) if fault else found
+
+    def _spool(self) -> SpoolSource | None:
+        return SpoolSource(self.settings.spool) if self.settings.owns_spool else None
 
     def check_index(self) -> None:
         """Let the full-text index check itself; raises Unavailable where it contradicts itself or cannot be opened."""

@@ -29,8 +29,8 @@ STATES = {
 }
 BROKEN = "RECORDING IS BROKEN: {what} What happened lately may be missing here. Tell your human to do this: {remedy}"
 UPGRADED = (
-    "OPENCLAW WAS UPGRADED to a version that this Limpet was not tested with, and its two witnesses did not yet tell of "
-    "the same event. Tell your human to do this: limpet doctor"
+    "OPENCLAW WAS UPGRADED to a version that this Limpet was not tested with, and its two witnesses did not tell of "
+    "the same event yet. Tell your human to do this: limpet doctor"
 )
 MOST_SAID = 400
 SEEN = {
