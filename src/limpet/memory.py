@@ -69,6 +69,7 @@ class Memory:
         self.settings = settings
         self._drain_s = drain_s
         self._store: Store | None = None
+        self._is_fresh = False
 
     @classmethod
     def open(cls, db: str | None = None, zone: str | None = None) -> Self:
@@ -83,6 +84,7 @@ class Memory:
 
     def close(self) -> None:
         """Close the database."""
+        self._is_fresh = False
         if self._store is not None:
             self._store.close()
             self._store = None
@@ -117,8 +119,9 @@ class Memory:
         """Whether there is a memory, after what is pending was taken in."""
         if self.settings.fleet:
             return True
-        if self._store is None:
+        if self._store is None and not (self._is_fresh and self.settings.db.exists()):
             self.refresh()
+            self._is_fresh = True
         return self.settings.db.exists()
 
     def attach(self) -> None:
@@ -366,13 +369,13 @@ class Memory:
         """Return the ways on which somebody is told that something is broken, best first: commands."""
         return messenger.ways(self.settings, route.last(self.settings.state, clock.now_ms()))
 
-    def health(self) -> coverage.Health:
-        """Return whether Limpet records what it should."""
+    def health(self, watched: coverage.Watched | None = None) -> coverage.Health:
+        """Return whether Limpet records what it should, by what was seen from outside, now where that is not given."""
         if self.settings.fleet:
             return fleet.health(self._fleet, clock.now_ms())
         if not self.exists():
-            return coverage.without_memory(self.watched(), self.settings.db)
-        return coverage.health(self.store, self.watched())
+            return coverage.without_memory(watched or self.watched(), self.settings.db)
+        return coverage.health(self.store, watched or self.watched())
 
     def watched(self) -> coverage.Watched:
         """Return what can be seen of this moment from outside the store."""

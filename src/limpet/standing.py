@@ -19,7 +19,8 @@ def told(memory: Memory) -> dict[str, Any]:
     """Return whether it is recording, since when, how far behind, what it cannot see; the shape is a promise."""
     if memory.settings.fleet:
         return fleet.standing(memory.fleet(), memory.settings.zone, clock.now_ms())
-    health, watched = memory.health(), memory.watched()
+    watched = memory.watched()
+    health = memory.health(watched)
     zone = memory.settings.zone
     if not memory.exists():
         return _without_memory(health, watched, zone)

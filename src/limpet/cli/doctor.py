@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Collection, Iterator, Sequence
 
-    from limpet.breaks import Break
+    from limpet.breaks import Break, Watched
 
 
 class Step(NamedTuple):
@@ -79,16 +79,18 @@ def _walk(memory: Memory) -> Iterator[Step]:
 
 def _without_memory(memory: Memory) -> Iterator[Step]:
     """Yield what is broken where no memory was made yet, and that there is none."""
-    health = memory.health()
+    watched = memory.watched()
+    health = memory.health(watched)
     for what, codes in LINKS:
         yield from (Step(False, what, one.sentence, one.remedy) for one in health.breaks if one.code in codes)
-    remedy = breaks.RESTART if memory.watched().plugin else breaks.SETUP
+    remedy = breaks.RESTART if watched.plugin else breaks.SETUP
     yield Step(False, "memory", f"none yet at {memory.settings.db}", remedy)
 
 
 def _chain(memory: Memory) -> Iterator[Step]:
     """Yield the links up to the memory, each with what is broken in it, or with what was found there."""
-    watched, health = memory.watched(), memory.health()
+    watched = memory.watched()
+    health = memory.health(watched)
     last_ms = memory.store.find.last_of(breaks.HOOKS)
     heard = f"last heard of {output.moment(last_ms, memory.settings.zone)}" if last_ms else "nothing was ever heard"
     well = {
@@ -104,7 +106,7 @@ def _chain(memory: Memory) -> Iterator[Step]:
     for watch in memory.store.state.watches():
         good = f"read well, last {output.moment(watch.good_ms, memory.settings.zone)}"
         yield from _link(watch.source, (f"source {watch.source}",), good, health.breaks)
-    yield from _link("count", ("count",), _counted(memory), health.breaks)
+    yield from _link("count", ("count",), _counted(memory, watched), health.breaks)
     yield Step(health.ok, "all in all", health.sentence)
 
 
@@ -115,8 +117,8 @@ def _link(what: str, codes: Collection[str], well: str, broken: Sequence[Break])
         yield Step(True, what, well)
 
 
-def _counted(memory: Memory) -> str:
-    told = breaks.counted(memory.store, memory.watched().now_ms)
+def _counted(memory: Memory, watched: Watched) -> str:
+    told = breaks.counted(memory.store, watched.now_ms)
     return f"OpenClaw counted {told.actions:,} tool actions and {told.runs:,} runs in a week; all are here"
 
 
