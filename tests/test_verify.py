@@ -234,7 +234,7 @@ def test_what_openclaw_counted_and_nobody_tells_of_is_a_fault(copy: Lab) -> None
         "tool_call_id": "f" * 64,
     }
     copy.take([{**hook("audit_event", counted, 50), "source": "openclaw.audit", "id": "another"}], producer="later")
-    assert copy.verdict().faults == ("OpenClaw's audit ledger counted 1 tool actions that no event tells of",)
+    assert copy.verdict().faults == ("OpenClaw's audit ledger counted 1 tool action that no event tells of",)
 
 
 def test_verifying_beside_a_recorder_that_works_finds_nothing(lab: Lab) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from limpet import text
 from limpet.checking import books
 from limpet.checking.chain import Chain
 from limpet.checking.likeness import differences
@@ -160,6 +161,6 @@ def _count_faults(store: SqliteStore, now_ms: int | None) -> Iterator[str]:
         found = store.state.counted(since, min(since + WEEK_MS, until))
         actions, runs = actions + found.missing_actions, runs + found.missing_runs
         since += WEEK_MS
-    for missing, what in ((actions, "tool actions"), (runs, "runs")):
+    for missing, what in ((actions, "tool action"), (runs, "run")):
         if missing:
-            yield f"OpenClaw's audit ledger counted {missing:,} {what} that no event tells of"
+            yield f"OpenClaw's audit ledger counted {text.counted(missing, what)} that no event tells of"

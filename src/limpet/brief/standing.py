@@ -25,6 +25,7 @@ STATES = {
     "recording": "It is recording{since}.",
     "waiting": "It is recording{since}; no gateway with its plugin was running then.",
     "idle": "LIMPET WAS NOT RUNNING: what happens is kept in its spool and taken in later.",
+    "demo": "This is a recorded day, to try Limpet on: nothing is recorded now.",
     "not set up": "LIMPET IS NOT SET UP to record anything here: it knows only what was brought in.",
 }
 BROKEN = "RECORDING IS BROKEN: {what} What happened lately may be missing here. Tell your human to do this: {remedy}"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from limpet.breaks import Break, Watched
+    from limpet.coverage import Health
 
 
 class Step(NamedTuple):
@@ -94,9 +95,7 @@ def _chain(memory: Memory) -> Iterator[Step]:
     last_ms = memory.store.find.last_of(breaks.HOOKS)
     heard = f"last heard of {output.moment(last_ms, memory.settings.zone)}" if last_ms else "nothing was ever heard"
     well = {
-        "plugin": "is in OpenClaw's configuration"
-        if watched.plugin
-        else f"is not in OpenClaw's configuration ({breaks.SETUP})",
+        "plugin": _plugin(watched, health),
         "hooks": f"{'a gateway runs with the plugin in it' if watched.alive else 'no gateway runs now'}; {heard}",
         "spool": f"{watched.pending:,} bytes wait" if watched.pending else "nothing waits",
         "recorder": "a sidecar is running, and answers" if watched.recording else "no sidecar is running",
@@ -104,10 +103,19 @@ def _chain(memory: Memory) -> Iterator[Step]:
     for what, codes in LINKS:
         yield from _link(what, codes, well[what], health.breaks)
     for watch in memory.store.state.watches():
+        if watch.source == "spool" and not watch.why:
+            continue  # that nothing waits there was said
         good = f"read well, last {output.moment(watch.good_ms, memory.settings.zone)}"
         yield from _link(watch.source, (f"source {watch.source}",), good, health.breaks)
     yield from _link("count", ("count",), _counted(memory, watched), health.breaks)
     yield Step(health.ok, "all in all", health.sentence)
+
+
+def _plugin(watched: Watched, health: Health) -> str:
+    if health.state == "demo":
+        return "none is wanted: this is the demo"
+    where = "in OpenClaw's configuration"
+    return f"is {where}" if watched.plugin else f"is not {where} ({breaks.SETUP})"
 
 
 def _link(what: str, codes: Collection[str], well: str, broken: Sequence[Break]) -> Iterator[Step]:
