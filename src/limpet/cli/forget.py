@@ -145,7 +145,8 @@ def _plan_lines(plan: Plan, zone: str) -> Iterator[str]:
     if plan.first_ms is not None and plan.last_ms is not None:
         yield f"  from {output.moment(plan.first_ms, zone)} to {output.moment(plan.last_ms, zone)}"
     if plan.unsearched:
-        yield f"  {plan.unsearched:,} of them say it where the text index does not look"
+        says = "says" if plan.unsearched == 1 else "say"
+        yield f"  {plan.unsearched:,} of them {says} it where the text index does not look"
     if plan.shared:
         yield f"  {counted(len(plan.shared), 'other event')} told of by the same records, which lose what these say"
         yield f"    {', '.join(map(str, plan.shared[:20]))}{' ...' if len(plan.shared) > 20 else ''}"

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from limpet import jsonline, settings, watch, wire
+from limpet import jsonline, settings, wire
 from limpet.cli import output, proof
 from limpet.errors import BadInput, LimpetError, NotFound
 from limpet.memory import Imported, Memory
@@ -115,6 +115,8 @@ def _warn_of_the_place(chosen: Settings, *, removing: bool) -> None:
 
 def _alarm_errand(chosen: Settings, *, removing: bool) -> Iterator[Errand]:
     """Yield the deletion of what the alarm keeps, where something is removed and there is such a thing."""
+    from limpet import watch  # noqa: PLC0415 - nothing else here needs what it loads
+
     if removing and (kept := watch.kept(chosen)):
         names = ", ".join(path.name for path in kept)
         yield f"Delete what the alarm keeps in {chosen.home}: {names}.", lambda: watch.tidy(chosen)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from limpet.model import Event, Json, Query, Record
@@ -176,6 +176,9 @@ class Store(Protocol):
 
         The terms are those of `tokens.asked`; the bounds are positions.
         """
+
+    def hit_pages(self, wanted: Sequence[str], since: int, until: int) -> Iterator[Hits]:
+        """Yield what full text leaves in pieces, newest first, so that who wants few need not read all."""
 
     def stale(self) -> int:
         """Return how many events full text does not know of yet."""
