@@ -83,6 +83,7 @@ class Sidecar:
 
     def run(self, *, until_eof: bool) -> bool:
         """Record until told to stop; return False at once where a sidecar is already running."""
+        os.umask(0o077)  # for good: its threads share one, and would open a moment for each other by restoring it
         lock = Lock(self._settings.lock)
         if not lock.take():
             return False
