@@ -96,7 +96,7 @@ sys.exit(main(sys.argv[3:]))
 @pytest.mark.parametrize("closing", ["never closed later", "as it is"])
 @pytest.mark.parametrize("umask", ["000", "022", "077"])
 def test_every_file_is_for_its_owner_alone_whatever_the_umask_says(older: Lab, umask: str, closing: str) -> None:
-    """Database, log, index, spool, quarantine, keys, locks, alarm, briefs, copies, bundles, what is moved aside (F74)."""
+    """Database, log, index, spool, quarantine, keys, locks, alarm, briefs, copies, bundles, what is moved aside (field case F74)."""
     for path in (older.home, older.db.parent):
         path.chmod(0o700)
     older.spool([b"torn"], producer="torn")
