@@ -183,7 +183,10 @@ def main(arguments):
         faults = [*bundle.faults, f"after record {bundle.no} it cannot be read any more: {error!r}"]
     for fault in faults:
         print(fault)
-    print(f"{bundle.count} records, {len(faults)} faults; head {bundle.no}:{bundle.hash}")
+    said = ", ".join(
+        f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in ((bundle.count, "record"), (len(faults), "fault"))
+    )
+    print(f"{said}; head {bundle.no}:{bundle.hash}")
     return 5 if faults else 0
 
 

@@ -53,7 +53,8 @@ class Door:
             self._listen()
         except OSError as error:
             raise Unavailable(
-                f"The socket {self._path} cannot be made: {error.strerror}.", "Check that folder."
+                f"The socket {self._path} cannot be made: {error.strerror}.",
+                "Check that folder; where it is on a network: LIMPET_HOME=/var/lib/limpet limpet setup openclaw",
             ) from error
         threading.Thread(target=self._serve, name="door", daemon=True).start()
 

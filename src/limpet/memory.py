@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from limpet.note.nightly import Nightly
     from limpet.recording import Recording
     from limpet.settings import Settings
+    from limpet.spool.reader import SpoolSource
     from limpet.store.port import Store
     from limpet.store.postgres.store import FleetStore
     from limpet.store.records import Stored
@@ -69,6 +70,7 @@ class Memory:
         self.settings = settings
         self._drain_s = drain_s
         self._store: Store | None = None
+        self._is_fresh = False
 
     @classmethod
     def open(cls, db: str | None = None, zone: str | None = None) -> Self:
@@ -83,6 +85,7 @@ class Memory:
 
     def close(self) -> None:
         """Close the database."""
+        self._is_fresh = False
         if self._store is not None:
             self._store.close()
             self._store = None
@@ -119,8 +122,9 @@ class Memory:
         """Whether there is a memory, after what is pending was taken in."""
         if self.settings.fleet:
             return True
-        if self._store is None:
+        if self._store is None and not (self._is_fresh and self.settings.db.exists()):
             self.refresh()
+            self._is_fresh = True
         return self.settings.db.exists()
 
     def attach(self) -> None:
@@ -352,8 +356,15 @@ class Memory:
         store = self.local()
         fault = store.index_fault()
         with store.snapshot() if fault else store.snapshot_of_both():
-            found = verification.verify(store, progress, seals=seals, now_ms=clock.now_ms(), indexed=not fault)
+            found = verification.verify(
+                store, progress, seals=seals, now_ms=clock.now_ms(), indexed=not fault, spool=self._spool()
+            )
         return replace(found, faults=(*found.faults, fault)) if fault else found
+
+    def _spool(self) -> SpoolSource | None:
+        from limpet.spool.reader import SpoolSource
+
+        return SpoolSource(self.settings.spool) if self.settings.owns_spool else None
 
     def check_index(self) -> None:
         """Let the full-text index check itself; raises Unavailable where it contradicts itself or cannot be opened."""
@@ -374,13 +385,15 @@ class Memory:
 
         return messenger.ways(self.settings, route.last(self.settings.state, clock.now_ms()))
 
-    def health(self) -> coverage.Health:
-        """Return whether Limpet records what it should."""
+    def health(self, watched: coverage.Watched | None = None) -> coverage.Health:
+        """Return whether Limpet records what it should, by what was seen from outside, now where that is not given."""
         if self.settings.fleet:
             from limpet import fleet
 
             return fleet.health(self._fleet, clock.now_ms())
-        return coverage.health(self.store, self.watched())
+        if not self.exists():
+            return coverage.without_memory(watched or self.watched(), self.settings.db)
+        return coverage.health(self.store, watched or self.watched())
 
     def watched(self) -> coverage.Watched:
         """Return what can be seen of this moment from outside the store."""
@@ -389,7 +402,7 @@ class Memory:
             from limpet import fleet
 
             return fleet.watched(self._fleet, now)
-        return outside.watched(self.settings, self.store, now)
+        return outside.watched(self.settings, self.store if self.exists() else None, now)
 
     def about(self) -> dict[str, Json]:
         """Return what this machine says of itself with every push."""

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from limpet import clock, door
 from limpet.breaks import Watched
+from limpet.errors import Unavailable
 from limpet.lock import Lock
 from limpet.runtimes.openclaw import setup
 from limpet.spool import reader
+from limpet.store import opening
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,13 +28,14 @@ BUSY_S = 2.5
 """How long a command that takes things in may hold the lock and answer nobody."""
 
 
-def watched(settings: Settings, store: Store, now: int) -> Watched:
-    """Return what can be seen of this machine at `now`, in epoch milliseconds."""
+def watched(settings: Settings, store: Store | None, now: int) -> Watched:
+    """Return what can be seen of this machine at `now`, in epoch milliseconds; `store` is None where there is none."""
     spool = reader.SpoolSource(settings.spool)
-    cursor = store.state.cursor("spool") if settings.owns_spool else {}
     owns = settings.owns_spool
+    cursor = store.state.cursor("spool") if owns and store is not None else {}
     living = spool.living(now) if owns else frozenset()
     recording, complaint, stuck = _sidecar(settings) if owns else (Lock(settings.lock).is_held(), "", "")
+    misplaced, advice = _misplaced(settings.db)
     return Watched(
         now_ms=now,
         recording=recording,
@@ -47,6 +50,8 @@ def watched(settings: Settings, store: Store, now: int) -> Watched:
         stuck=stuck,
         log_bytes=_size(settings.db.with_name(f"{settings.db.name}-wal")),
         damaged=_left_behind(settings),
+        misplaced=misplaced,
+        advice=advice,
     )
 
 
@@ -66,6 +71,15 @@ def _sidecar(settings: Settings) -> tuple[bool, str, str]:
             return True, "", "The sidecar runs, but does not answer."
         clock.sleep(0.05)
     return False, "", ""
+
+
+def _misplaced(db: Path) -> tuple[str, str]:
+    """Return why no database can be written there, and what to do; "" where it can."""
+    try:
+        opening.check_place(db)
+    except Unavailable as error:
+        return error.message, error.hint
+    return "", ""
 
 
 def _size(path: Path) -> int:

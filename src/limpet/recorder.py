@@ -145,7 +145,7 @@ class Recorder:
         fresh, shunned = self._living(fresh)
         counts["forgotten"] += len(shunned)
         numbered = self._store.records.append([self.cleaned(record, counts) for record in fresh], clock.nonce)
-        self._store.state.put_streams(_streams([*numbered, *shunned]))
+        self._store.state.put_streams(streams_of([*numbered, *shunned]))
         self._interpretation.take(numbered)
         self._store.state.count(counts)
         if numbered:
@@ -192,7 +192,7 @@ class Recorder:
         return replace(record, source=source, stream=stream, kind=kind, body=body)
 
 
-def _streams(records: Sequence[Record]) -> Iterator[Stream]:
+def streams_of(records: Sequence[Record]) -> Iterator[Stream]:
     """Yield what a batch says of the numbered streams in it: those whose producer counts its own lines."""
     by_stream: dict[tuple[str, str], list[Record]] = defaultdict(list)
     for record in records:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from limpet import clock, door, pushing, rescue
+from limpet import clock, door, pushing, rescue, watch
 from limpet.erasing import Job
 from limpet.errors import LimpetError, Unavailable
 from limpet.lock import Lock
 from limpet.memory import Memory
 from limpet.recording import Recording
+from limpet.runtimes.openclaw import setup
 from limpet.settings import for_child
 from limpet.store import opening
 from limpet.tools import Desk
@@ -78,9 +79,11 @@ class Sidecar:
         self._desk = Desk(settings)
         self._input_ended = False
         self._watch = Watch(settings, say)
+        self._was_set_up = setup.is_set_up(settings.state)
 
     def run(self, *, until_eof: bool) -> bool:
         """Record until told to stop; return False at once where a sidecar is already running."""
+        os.umask(0o077)  # for good: its threads share one, and would open a moment for each other by restoring it
         lock = Lock(self._settings.lock)
         if not lock.take():
             return False
@@ -97,7 +100,9 @@ class Sidecar:
             threading.Thread(target=waking.run, args=(self._stop, self._is_well), name="briefs", daemon=True).start()
             self._loop()
             notes.join(RETRY_S)
-            if self._input_ended:
+            if self._was_set_up and not setup.is_set_up(self._settings.state):
+                watch.tidy(self._settings)
+            elif self._input_ended:
                 self._leave_a_watch()
         finally:
             entrance.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from limpet import settings
+from limpet import settings, text
 from limpet.cli import output
 from limpet.cli.forget import finish_what_was_begun
 from limpet.memory import Memory
@@ -55,5 +55,5 @@ def _report(done: Copied, verb: str, *, machine: bool) -> None:
             }
         )
         return
-    records, events = output.counted(done.records, "record"), output.counted(done.events, "event")
+    records, events = text.counted(done.records, "record"), text.counted(done.events, "event")
     output.data(f"{records} and {events} {verb} {done.path}, and verified; seal {done.seal}")

@@ -34,6 +34,9 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Turn a wrong argument into a sentence with a hint."""
         hint = f"{self.prog} --help"
+        example = (self.epilog or "").partition("\n")[2].strip()
+        if message.startswith("the following arguments are required") and example:
+            raise NotUnderstood(f"{self.prog} needs {message.partition(': ')[2]}.", f"{example}  ({hint})")
         if message.startswith("unrecognized arguments: -"):
             hint += "  (what begins with - and is no option: limpet ask -- -v, or in quotes: limpet ask '\"rm -rf\"')"
         raise NotUnderstood(f"{message[:1].upper()}{message[1:]}.", hint)

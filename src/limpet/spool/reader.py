@@ -77,6 +77,17 @@ class SpoolSource:
                 moved[segment.item] = chunk.end
         return Batch(tuple(records), moved, more=room <= 0 or len(records) >= BATCH_RECORDS, rejects=tuple(rejects))
 
+    def taken(self, cursor: Mapping[str, Json], now_ms: int) -> Iterator[tuple[str, Sequence[Record], bool]]:
+        """Yield each segment that is still there, by name, with the records that the cursor says were taken from it.
+
+        The last one is whether the cursor stands at the end of a line, as it always should. Raises Unavailable.
+        """
+        for segment in self._segments(now_ms):
+            if offset := _offset(cursor, segment):
+                chunk = _Chunk(segment, 0, now_ms)
+                chunk.read(offset, offset)  # a line has at least one byte
+                yield segment.item, chunk.records, chunk.end == offset
+
     def pending_bytes(self, cursor: Mapping[str, Json], now_ms: int) -> int:
         """Return how many bytes wait that were not yet committed."""
         return sum(s.size - _offset(cursor, s) for s in self._segments(now_ms))

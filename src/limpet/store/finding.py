@@ -143,6 +143,10 @@ class Finder:
         given |= {"first_day": days.first, "end_day": days.end}
         return list(self._connection.execute(text + where + self._sql["grouped"], given))
 
+    def miscounted_days(self) -> list[int]:
+        """Return the days, UTC, since 1970, whose counts by day are not those of their events."""
+        return [day for (day,) in self._connection.execute(self._sql["miscounted_days"])]
+
     def _whole_days(self, query: Query) -> WholeDays | None:
         """Return the whole days of a query's window, None where there are none or not all of it was counted by day."""
         if "rollup" not in self._sql or not all(
@@ -253,10 +257,6 @@ class Finder:
     def counted_run(self, run: str) -> list[int]:
         """Return the records by which the runtime's audit ledger counted a run."""
         return [row[0] for row in self._connection.execute(self._sql["audit_of_runs"], {"runs": json.dumps([run])})]
-
-    def miscounted(self) -> int:
-        """Return how many counts by day are not those of the events."""
-        return int(self._connection.execute(self._sql["miscounted"]).get)
 
     def audit_bounds(self) -> tuple[int, int] | None:
         """Return the time of the first and of the last thing that the runtime's audit ledger counted."""
