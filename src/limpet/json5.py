@@ -69,7 +69,7 @@ class _Reader:
         if found := self._take(_STRING):
             return Node(start, self.at, _unescaped(found[1:-1]))
         if found := self._take(_NUMBER):
-            return Node(start, self.at, _number(found))
+            return Node(start, self.at, self._number(found))
         if (found := self._take(_NAME)) in _WORDS:
             return Node(start, self.at, _WORDS[found])
         self.at = start
@@ -110,6 +110,12 @@ class _Reader:
             raise self._error("a colon is missing")
         self._step()
         return name
+
+    def _number(self, found: str) -> float | int:
+        try:
+            return _number(found)
+        except ValueError as error:  # an integer of more digits than Python converts
+            raise self._error("a number has too many digits") from error
 
     def _take(self, pattern: re.Pattern[str]) -> str:
         found = pattern.match(self.text, self.at)

@@ -15,7 +15,7 @@ import apsw
 
 from limpet import clock, door, pushing, rescue
 from limpet.erasing import Job
-from limpet.errors import LimpetError, Unavailable
+from limpet.errors import BadInput, LimpetError, Unavailable
 from limpet.memory import Memory
 from limpet.recording import Lock, Recording
 from limpet.settings import for_child
@@ -52,6 +52,9 @@ PASSING = (LimpetError, apsw.Error, OSError)
 
 DAMAGED = ("damaged", "not_a_database")
 """Faults that do not pass: the file is looked at, and made anew where it was ours."""
+
+DRAIN_S, LONGEST_DRAIN_S = 2.0, 600.0
+"""How long a caller at the socket waits who does not say it, and how long one may at most."""
 
 PROGRESS_S = 2.0
 ALREADY_RUNNING = "A sidecar is already running here."
@@ -248,7 +251,7 @@ class Sidecar:
 
     def _answer(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         if request.get("op") == "drain":
-            return {"ok": self._drained(float(request.get("seconds") or 2.0))}
+            return {"ok": self._drained(_patience_s(request.get("seconds")))}
         if request.get("op") == "hello":
             return {
                 "ok": True,
@@ -330,6 +333,15 @@ class Sidecar:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
+
+
+def _patience_s(said: Any) -> float:
+    """Return how long a caller wants to wait, in seconds; raises BadInput for what is no such time."""
+    if said is None:
+        return DRAIN_S
+    if isinstance(said, bool) or not isinstance(said, (int, float)) or not 0 <= said <= LONGEST_DRAIN_S:
+        raise BadInput(f"`seconds` is a number from 0 to {LONGEST_DRAIN_S:g}.", '{"op": "drain", "seconds": 2}')
+    return float(said)
 
 
 def _closed(recording: Recording | None) -> Recording | None:

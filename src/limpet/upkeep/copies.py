@@ -13,6 +13,7 @@ from limpet.erasing import append
 from limpet.errors import BadInput, CheckFailed, LimpetError, NotFound, Unavailable
 from limpet.interpretation import Interpretation
 from limpet.recording import Lock, Recording
+from limpet.settings import user_path
 from limpet.store.custody import Seal
 from limpet.store.search import path_of
 from limpet.store.sqlite import SqliteStore
@@ -145,7 +146,7 @@ def checked(path: Path, progress: Callable[[int], None], seals: tuple[Sealed, ..
 
 def _target(said: str | Path, db: Path) -> Path:
     """Return the file to write: in a folder, also in one still to be made, one named after the day and the second."""
-    path = Path(said).expanduser().absolute()
+    path = user_path(said).absolute()
     if not path.is_dir() and not str(said).endswith(os.sep):
         return path
     return path / f"{db.stem}-{clock.stamp()}{db.suffix}"
