@@ -343,6 +343,10 @@ SELECT count(*) FROM tombstone
 DELETE FROM tombstone
 -- name: tombstones_of_keys
 SELECT key, from_ms, until_ms FROM tombstone WHERE key IN (SELECT value FROM json_each(:keys))
+-- name: tombstones
+SELECT key, from_ms, until_ms FROM tombstone ORDER BY key
+-- name: tombstones_backwards
+SELECT key, from_ms, until_ms FROM tombstone ORDER BY key DESC, from_ms DESC, until_ms DESC
 -- name: put_seal
 INSERT OR REPLACE INTO seal (no, hash, at_ms, what, place) VALUES (?, ?, ?, ?, ?)
 -- name: seals
