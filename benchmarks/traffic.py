@@ -6,6 +6,7 @@ thousand or ten million lie before them, so that the same questions have the sam
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import random
@@ -39,8 +40,11 @@ FAILS = 0.05
 COMMON, RARE, NEVER = "deploy", "quokka", "axolotl"
 """A word of one event in forty, of one in five thousand, and of none."""
 
-SYLLABLES = "ba be bi bo bu da de di do du ka ke ki ko la le li lo ma me mi mo na ne ni no pa pe pi po ra re ri ro sa se si so ta te ti to va ve vi vo".split()  # fmt: skip
-CJK = "予約確認取消東京大阪明日会議資料更新完了失敗接続再試行请检查日志文件服务器连接超时用户订单数据备份成功처리완료오류확인"
+SYLLABLES = [consonant + vowel for consonant in "bdklmnprstv" for vowel in "aeio"]
+CJK = (
+    "予約確認取消東京大阪明日会議資料更新完了失敗接続再試行请检查日志文件服务器连接超时用户订单数据备份成功"
+    "처리완료오류확인"
+)
 TRACE = "Traceback (most recent call last):\n{frames}\n{error}"
 FRAME = '  File "/srv/{0}/{1}.py", line {2}, in {3}\n    return self.{3}({1}, {0})'
 
@@ -106,10 +110,10 @@ class Traffic:
         failed = dice.random() < FAILS
         error = f"{_word(dice).title()}Error: {self._piece(dice, 60)}" if failed else ""
         text = _trace(dice, error) if failed and dice.random() < 0.4 else self._said(dice, 5.6, 1.25)
-        image = "".join(dice.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", k=8_000)) if tool == "image" and dice.random() < 0.05 else ""  # fmt: skip
+        image = _image(dice) if tool == "image" and dice.random() < 0.05 else ""
         return Happening(
-            call=f"call_{dice.getrandbits(64):016x}", tool=tool, params=self._params(tool, dice), text=text, error=error,
-            took_ms=round(dice.lognormvariate(6, 1.5)), image=image, **where,
+            call=f"call_{dice.getrandbits(64):016x}", tool=tool, params=self._params(tool, dice), text=text,
+            error=error, took_ms=round(dice.lognormvariate(6, 1.5)), image=image, **where,
         )  # fmt: skip
 
     def _params(self, tool: str, dice: random.Random) -> Line:
@@ -155,6 +159,10 @@ def _uuid(what: str, block: int, part: int) -> str:
 
 def _word(dice: random.Random) -> str:
     return "".join(dice.choices(SYLLABLES, k=dice.choice((2, 2, 3, 3, 4))))
+
+
+def _image(dice: random.Random) -> str:
+    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + dice.randbytes(6_000)).decode()
 
 
 def _chosen(weighted: Sequence[tuple[str, int]], dice: random.Random) -> str:
