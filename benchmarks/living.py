@@ -75,7 +75,7 @@ def _under_load(run: Run) -> Iterator[Figure]:
     waited: list[float] = []
     with sidecar(chosen):
         pen = Writer(chosen.spool, "plugin")
-        pen.append("limpet_add", {"type": "first", "summary": "so that there is a database"})
+        pen.append("limpet_add", {"type": "first", "summary": "so that there is a database"}, {})
         while not chosen.db.exists():
             time.sleep(LOOK_S)
         with contextlib.closing(SqliteStore(chosen.db, writing=False)) as store:
@@ -143,7 +143,7 @@ def _probed(chosen: Settings, many: int) -> float:
     with contextlib.closing(SqliteStore(chosen.db, writing=False)) as store:
         while recording_left(chosen.spool) and _newest(store) < many:
             number += 1
-            name = pen.append("limpet_add", {"type": "probe", "summary": f"probe {number}"})
+            name = pen.append("limpet_add", {"type": "probe", "summary": f"probe {number}"}, {})
             began = time.monotonic()
             while not store.records.known([name.replace("-", "")]):
                 time.sleep(LOOK_S)

@@ -66,7 +66,8 @@ class Watched:
     it does not load it although it was set up; `alive` that a producer's process lives, `living` which producers';
     `pending` bytes wait in the spool, the oldest since `pending_ms`; `spool_fault` says why the plugin could write
     nothing now; `complaint` why the sidecar cannot record, `stuck` that it does nothing any more; `damaged` where a
-    database lies that was damaged and moved aside; `log_bytes` how long the database's log is. Of a fleet's
+    database lies that was damaged and moved aside; `log_bytes` how long the database's log is, `beside` what
+    goes wrong beside the recorder, a sentence each. Of a fleet's
     machine, `told_ms` is when it last told of itself, `machine` its name, and `complaint` what it said is broken; where
     an answer is about several machines, `each` holds what is known of each, with its store.
     """
@@ -87,6 +88,7 @@ class Watched:
     each: tuple[tuple[Store, Watched], ...] = ()
     damaged: str = ""
     log_bytes: int = 0
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ def found(store: Store, watched: Watched) -> Sequence[Break]:
         *_of_the_plugin(store, hooks, words, watched),
         *_of_the_spool(hooks, watched, writes=_stopped_ms(words) is None),
         *_of_the_log(watched),
+        *_beside(watched),
         *_of_the_sources(store.state.watches()),
         *_of_the_results(store, watched),
     ]
@@ -217,6 +220,12 @@ def _of_the_log(watched: Watched) -> Iterator[Break]:
             f"The database's log has grown to {watched.log_bytes >> 20:,} MB: a program does not end its reading."
         )
         yield Break("log", sentence, "End that program: fuser -v names those that have the database open.")
+
+
+def _beside(watched: Watched) -> Iterator[Break]:
+    """Yield that something which goes on beside the recorder ended, hangs or fails: notes, copies, the watch."""
+    if watched.beside:
+        yield Break("beside", " ".join(watched.beside), f"Mend what it names; {RESTART}  starts it anew.")
 
 
 def _of_the_sources(watches: Sequence[Watch]) -> Iterator[Break]:
