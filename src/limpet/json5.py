@@ -10,7 +10,7 @@ from limpet.errors import BadInput
 
 _SPACE = re.compile(r"(?:[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*(?s:.*?)\*/)*")
 _STRING = re.compile(r"'(?:[^'\\\n\r]|\\(?:\r\n|(?s:.)))*'|\"(?:[^\"\\\n\r]|\\(?:\r\n|(?s:.)))*\"")
-_NUMBER = re.compile(r"[+-]?(?:Infinity|NaN|0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?![\w$.])")
+_NUMBER = re.compile(r"[+-]?(?:Infinity|NaN|0[xX][0-9a-fA-F]++|(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+)(?![\w$.])")
 _NAME = re.compile(r"(?!\d)(?:[\w$]|\\u[0-9a-fA-F]{4})+")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|[\n\r\u2028\u2029])|((?s:.)))")
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}

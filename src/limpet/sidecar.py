@@ -240,9 +240,10 @@ class Sidecar:
         try:
             with self._beside.piece(UPKEEP), Memory(self._settings) as memory:
                 said = work(memory, clock.now_ms())
-        except LimpetError as error:
-            self._say(f"not done: {error.message}")
-            return error.message
+        except Exception as error:  # noqa: BLE001 - one that went wrong must not end the others: it is said, and a break
+            told = self._explained(error)
+            self._say(f"not done: {told.message}")
+            return told.message
         if said:
             self._say(said)
         return ""
