@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import CodeType, FrameType
 
-HANGS_S = 30.0
-"""A reader that takes longer for one small input hangs."""
+HANGS_S = 120.0
+"""A reader that takes longer for one small input hangs, however busy the machine is."""
 
 TRACED = 8
 """One of so many inputs is run with its lines counted, which is slow."""

@@ -49,10 +49,11 @@ class Copied:
 
 
 def known_copies(memory: Memory) -> Iterator[Path]:
-    """Yield the files that hold copies of this memory, as far as Limpet knows: backups, and what a take-over left."""
+    """Yield the files that hold copies of this memory as far as is known: backups, what a take-over or damage left."""
     db = memory.settings.db
     yield from sorted(db.parent.glob(f"{db.name}.before-limpet-*"))
     yield from sorted(db.parent.glob(f"{db.name}{ASIDE}*"))
+    yield from sorted(db.parent.glob(f"{db.name}.damaged-*[0-9]"))
     for seal in memory.local().custody.seals():
         if seal.what == BACKUP and Path(seal.place).is_file():
             yield Path(seal.place)
