@@ -5,6 +5,7 @@ It ends as it was, or the next run finishes it; nothing is half, and the reason 
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,8 @@ MORE = {
     "note": Work(("note", "--date", "2026-06-01"), OLD + NEW, is_clean=False),
 }
 ALL = {**WORKS, **MORE}
-MOST = 40
-"""Steps at which the disk fails, of each work and kind, in the long test."""
+MOST = int(os.environ.get("LIMPET_FAULT_STEPS", "12"))
+"""Steps at which the disk fails, of each work, kind and how, in the long test."""
 
 
 @pytest.fixture(scope="module")
