@@ -34,7 +34,7 @@ LINKS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("plugin", ("disabled",)),
     ("hooks", ("stopped", "silent", "hooks", "results")),
     ("spool", ("spool", "undrained")),
-    ("recorder", ("sidecar", "stuck", "recorder", "place", "log")),
+    ("recorder", ("sidecar", "stuck", "recorder", "place", "log", "beside")),
 )
 """The links in the order of an event's way, with the breaks that lie there; the sources come after them."""
 

@@ -311,6 +311,10 @@ WHERE type = (SELECT id FROM name WHERE value = 'run') AND pos >= :since AND pos
 SELECT count(*) FROM sqlite_schema WHERE name = 'script_events' AND type = 'table'
 -- name: script_rows
 SELECT rowid, id, timestamp, session_id, event_type, summary, details, tags FROM script_events WHERE rowid > :after ORDER BY rowid LIMIT :most
+-- name: script_rows_as_bytes
+SELECT rowid, CAST(id AS BLOB), CAST(timestamp AS BLOB), CAST(session_id AS BLOB), CAST(event_type AS BLOB),
+  CAST(summary AS BLOB), CAST(details AS BLOB), CAST(tags AS BLOB)
+FROM script_events WHERE rowid > :after ORDER BY rowid LIMIT :most
 -- name: drop_script_table
 DROP TABLE script_events
 -- name: bodies
@@ -353,6 +357,10 @@ SELECT count(*) FROM tombstone
 DELETE FROM tombstone
 -- name: tombstones_of_keys
 SELECT key, from_ms, until_ms FROM tombstone WHERE key IN (SELECT value FROM json_each(:keys))
+-- name: tombstones
+SELECT key, from_ms, until_ms FROM tombstone ORDER BY key
+-- name: tombstones_backwards
+SELECT key, from_ms, until_ms FROM tombstone ORDER BY key DESC, from_ms DESC, until_ms DESC
 -- name: put_seal
 INSERT OR REPLACE INTO seal (no, hash, at_ms, what, place) VALUES (?, ?, ?, ?, ?)
 -- name: seals
