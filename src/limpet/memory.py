@@ -360,11 +360,11 @@ class Memory:
         """Return the ways on which somebody is told that something is broken, best first: commands."""
         return messenger.ways(self.settings, route.last(self.settings.state, clock.now_ms()))
 
-    def health(self) -> coverage.Health:
-        """Return whether Limpet records what it should."""
+    def health(self, watched: coverage.Watched | None = None) -> coverage.Health:
+        """Return whether Limpet records what it should; `watched` is what `watched()` said a moment ago, if it did."""
         if self.settings.fleet:
             return fleet.health(self._fleet, clock.now_ms())
-        return coverage.health(self.store, self.watched())
+        return coverage.health(self.store, watched or self.watched())
 
     def watched(self) -> coverage.Watched:
         """Return what can be seen of this moment from outside the store."""
