@@ -49,15 +49,15 @@ def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[st
     shared = {"day": day, "title": f"{day:%A}, {clocks.day(day)}", "before": day - timedelta(days=1),
               "after": day + timedelta(days=1) if day < today else None, "is_today": day == today}  # fmt: skip
     if not memory.exists() or memory.settings.fleet:
-        return {**shared, "nothing": True, "notes": [], "fleet": bool(memory.settings.fleet)}
+        return {**shared, "nothing": True, "notes": list, "fleet": bool(memory.settings.fleet)}
+    memory.head()  # a memory that cannot be read says so before anything is sent
     written = {agent: path for _, agent, path in written_of(memory, day)}
     return {
         **shared,
         "nothing": False,
-        "notes": [_note(plan, written.get(plan.agent, "")) for plan in plans_of(memory, day)],
-        "briefs": [row_of(event, clocks) for event in _briefs(memory, day, clocks)],
-        "agents": sorted(memory.note_agents()),
-        "zone": clocks.agent_zone,
+        "notes": lambda: [_note(plan, written.get(plan.agent, "")) for plan in plans_of(memory, day)],
+        "briefs": lambda: [row_of(event, clocks) for event in _briefs(memory, day, clocks)],
+        "agents": lambda: sorted(memory.note_agents()),
     }
 
 
