@@ -30,7 +30,7 @@ def taken_back(lab: Lab, number: int) -> None:
         for script in range(1, number + 1):
             older.executescript(SCRIPTS[script])
         for kind, name in sorted(schema(connection) - schema(older), reverse=True):
-            if kind in ("table", "trigger", "view"):
+            if kind in ("table", "trigger", "view", "index"):
                 connection.execute(f'DROP {kind} IF EXISTS "{name}"')
         connection.execute(f"PRAGMA user_version = {number}")
         assert schema(connection) == schema(older)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 REMEMBERED = 5_000
 """Records whose facts are kept in memory: a call's end mostly follows its beginning within that many."""
 
+REMEMBERED_TEXT = 16 << 20
+"""Characters of text that are kept until the index takes them in; past that they are read again."""
+
 
 class Tables(Protocol):
     """Where records are read and events are written: a store, or a scratch copy of its events."""
@@ -67,7 +70,10 @@ class Interpretation:
         """Return the text to index of the events at these positions."""
         ids = self._store.events.ids_at(positions)
         texts = self.texts_by_id(ids.values())
-        return {pos: texts.get(number, "") for pos, number in ids.items()}
+        said = {pos: texts.get(number, "") for pos, number in ids.items()}
+        for number in ids.values():
+            self._texts.pop(number, None)
+        return said
 
     def texts_by_id(self, ids: Iterable[int]) -> Mapping[int, str]:
         """Return the text of each of these events."""
@@ -93,7 +99,8 @@ class Interpretation:
 
     def shrink(self) -> None:
         """Keep in memory only what is likely to be asked for again."""
-        self._texts.clear()
+        if sum(map(len, self._texts.values())) > REMEMBERED_TEXT:
+            self._texts.clear()
         while len(self._facts) > REMEMBERED:
             self._facts.popitem(last=False)
 

@@ -115,6 +115,8 @@ def _hits(store: Store, query: Query) -> tuple[Hits, Query]:
         query = replace(query, note=f"{query.note} {said} holds no word to search for.".strip())
     if query.words and not wanted:
         return Positions([]), query
+    if query.take and query.sort == "newest" and not unwanted and any(needle.terms for needle in wanted):
+        return Positions(_newest(store, query, wanted)), query
     hits = _found(store, query, wanted, [needle for needle in unwanted if needle.is_sure])
     if unsure := [needle for needle in wanted if not needle.is_sure]:
         hits = Positions(passages.holding(store, store.find.positions(query, hits), unsure))
@@ -128,12 +130,28 @@ def _needles(words: Iterable[str]) -> list[Needle]:
     return [needle for word in words if not (needle := Needle(word)).steers]
 
 
+def _newest(store: Store, query: Query, wanted: Sequence[Needle]) -> list[int]:
+    """Return where the newest few stand that were asked for: of a word that is everywhere not all need be looked at."""
+    found: list[int] = []
+    unsure = [needle for needle in wanted if not needle.is_sure]
+    for hits in store.hit_pages([term for needle in wanted for term in needle.terms], *_bounds(query)):
+        positions = store.find.positions(query, hits)
+        found += passages.holding(store, positions, unsure) if unsure else positions
+        if len(found) >= query.take:
+            break
+    return found[: query.take]
+
+
+def _bounds(query: Query) -> tuple[int, int]:
+    """Return the first position of the query's window and the first one after it."""
+    since = FIRST if query.since_ms is None else query.since_ms << 20
+    return since, LAST if query.until_ms is None else query.until_ms << 20
+
+
 def _found(store: Store, query: Query, wanted: Sequence[Needle], unwanted: Sequence[Needle]) -> Hits:
     """Return what the index leaves in the query's window; for signs that hold no word that is everything."""
-    since = FIRST if query.since_ms is None else query.since_ms << 20
-    until = LAST if query.until_ms is None else query.until_ms << 20
     terms = [term for needle in wanted for term in needle.terms]
-    return store.hits(terms or None, [term for needle in unwanted for term in needle.terms], since, until)
+    return store.hits(terms or None, [term for needle in unwanted for term in needle.terms], *_bounds(query))
 
 
 def _without(store: Store, query: Query, hits: Hits, needle: Needle) -> Positions:
@@ -167,9 +185,17 @@ def _groups(store: Store, query: Query, hits: Hits) -> Iterator[tuple[str, int]]
         yield from store.find.groups(query, hits)
         return
     counts: Counter[str] = Counter()
+    span, until_ms = "", FIRST
     for at_ms, n in sorted(store.find.times(query, hits)):
-        counts[_span(at_ms, query)] += n
+        if at_ms >= until_ms:
+            span, until_ms = _span(at_ms, query), _same_until(at_ms, query)
+        counts[span] += n
     yield from counts.items()
+
+
+def _same_until(at_ms: int, query: Query) -> int:
+    """Return until when the span is surely the same, for spans that are made of days."""
+    return at_ms if query.by == "hour" else days.window_of(days.day_of(at_ms, query.zone), query.zone)[1]
 
 
 def _span(at_ms: int, query: Query) -> str:

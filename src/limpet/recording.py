@@ -180,6 +180,7 @@ class Recording:
             _, more = self.recorder.take(self._spool, clock.now_ms())
             if not more:
                 return False
+            self.recorder.index()  # while the texts are at hand: read back later they cost as much as the rest
         return True
 
     def _others(self) -> Sequence[Source]:

@@ -35,6 +35,7 @@ class Redactor:
         self._key = key
         self._finder = Finder(extra)
         self._speaks = lru_cache(maxsize=8192)(self._speaks_of_secrets)
+        self._short = lru_cache(maxsize=1024)(self.redact)
 
     def redact(self, value: Json) -> tuple[Json, Mapping[str, int]]:
         """Return the value with masks in place of secrets, and how many of each kind were taken out.
@@ -50,8 +51,11 @@ class Redactor:
             return self._redacted(jsonline.safe(value))
 
     def redact_text(self, text: str) -> tuple[str, Mapping[str, int]]:
-        """Return the text with masks in place of secrets, and how many of each kind were taken out."""
-        return self.redact(text)
+        """Return the text with masks in place of secrets, and how many of each kind were taken out.
+
+        A short one is remembered: the same kinds and streams stand in every record.
+        """
+        return self._short(text) if len(text) <= SHORT_CHARS else self.redact(text)
 
     def redact_bytes(self, raw: bytes) -> bytes:
         """Return bytes, which may be no text at all, with masks in place of secrets and all else as it is."""

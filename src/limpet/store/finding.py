@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from limpet.model import OWN, Event
@@ -125,7 +126,9 @@ class Finder:
 
     def _said(self, codes: Collection[Any]) -> Mapping[Any, str]:
         """Return what these codes of names stand for."""
-        named = self._connection.execute(self._sql["values_of_names"], {"ids": json.dumps(sorted(codes))})
+        named = (
+            self._connection.execute(self._sql["values_of_names"], {"ids": json.dumps(sorted(codes))}) if codes else ()
+        )
         return {None: "", **dict(named)}
 
     def news(self, first: int, most: int) -> list[Event]:
@@ -143,8 +146,14 @@ class Finder:
     def groups(self, query: Query, hits: Hits = EVERY) -> list[tuple[str, int]]:
         """Return how many matches there are by `query.by` (type, status, tool, agent, session), most first."""
         where, given = self._where(query, hits)
-        rows = self._connection.execute(self._sql[f"counts.{query.by}"] + where + self._sql["grouped"], given)
-        return [(name or "", n) for name, n in rows]
+        text = self._sql["counts"].replace(":by_column", self._sql[f"column.{query.by}"])
+        counts: Counter[str] = Counter()
+        rows = list(self._connection.execute(text + where + self._sql["grouped"], given))
+        # Looked up once each and not joined: there are many events and few names.
+        said = self._said({code for code, _ in rows if isinstance(code, int)})
+        for code, n in rows:
+            counts[said.get(code, code) or ""] += n
+        return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
     def times(self, query: Query, hits: Hits = EVERY) -> list[tuple[int, int]]:
         """Return (quarter of an hour in epoch milliseconds, count): every zone's days are made of these."""

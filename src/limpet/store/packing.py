@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import zstandard
@@ -23,9 +25,16 @@ SMALL = 150
 MARK = "\0body:"
 """Begins a reference to a text stored apart; a text that begins with NUL itself gets another one in front."""
 
-RAW, ZSTD = 0, 1
+RAW, ZSTD, SHAPED = 0, 1, 2
+"""As it is; zstd; zstd with what `shapes.txt` holds as its dictionary: the shapes of hook lines and everyday words.
 
-_compressor = zstandard.ZstdCompressor(level=3, write_checksum=False)
+That file is the same for everybody, and for ever: a dictionary that learned from what is recorded would keep pieces of
+what is forgotten. Another one would be another number.
+"""
+
+LEVEL = 3
+SHAPES = Path(__file__).with_name("shapes.txt")
+
 _decompressor = zstandard.ZstdDecompressor()
 
 
@@ -63,8 +72,8 @@ def references(content: bytes) -> set[bytes]:
 
 def compress(content: bytes) -> tuple[int, bytes]:
     """Return (codec, bytes) for the database."""
-    if len(content) > SMALL and len(small := _compressor.compress(content)) < len(content):
-        return ZSTD, small
+    if len(content) > SMALL and len(small := _shaping().compress(content)) < len(content):
+        return SHAPED, small
     return RAW, content
 
 
@@ -72,12 +81,29 @@ def decompress(codec: int, stored: bytes) -> bytes:
     """Return what was compressed. Raises ValueError for a damaged or unknown form."""
     if codec == RAW:
         return stored
-    if codec != ZSTD:
+    if codec not in (ZSTD, SHAPED):
         raise ValueError(f"unknown codec {codec}")
     try:
-        return _decompressor.decompress(stored, max_output_size=1 << 28)
+        return (_decompressor if codec == ZSTD else _unshaping()).decompress(stored, max_output_size=1 << 28)
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from error
+
+
+@functools.cache
+def _shapes() -> zstandard.ZstdCompressionDict:
+    shapes = zstandard.ZstdCompressionDict(SHAPES.read_bytes(), dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+    shapes.precompute_compress(level=LEVEL)
+    return shapes
+
+
+@functools.cache
+def _shaping() -> zstandard.ZstdCompressor:
+    return zstandard.ZstdCompressor(level=LEVEL, dict_data=_shapes(), write_checksum=False)
+
+
+@functools.cache
+def _unshaping() -> zstandard.ZstdDecompressor:
+    return zstandard.ZstdDecompressor(dict_data=_shapes())
 
 
 def _without_large(value: Json, bodies: dict[bytes, bytes]) -> Json:

@@ -180,6 +180,9 @@ class Store(Protocol):
         The terms are those of `tokens.asked`; the bounds are positions.
         """
 
+    def hit_pages(self, wanted: Sequence[str], since: int, until: int) -> Iterator[Hits]:
+        """Yield what full text leaves in pieces, newest first, so that who wants few need not read all."""
+
     def stale(self) -> int:
         """Return how many events full text does not know of yet."""
 

@@ -78,9 +78,9 @@ class SearchIndex:
                 self._sql["put_text"], [(pos, tokens.indexed(text)) for pos, text in texts.items()]
             )
 
-    def matches(self, expression: str, since: int, until: int) -> list[int]:
-        """Return the positions whose text matches, newest first, in [since, until)."""
-        given = {"expression": expression, "since": since, "until": until}
+    def matches(self, expression: str, since: int, until: int, most: int) -> list[int]:
+        """Return the positions whose text matches, newest first, in [since, until); a negative `most` means all."""
+        given = {"expression": expression, "since": since, "until": until, "most": most}
         return [row[0] for row in self._connection.execute(self._sql["matches"], given)]
 
     def begin(self) -> None:

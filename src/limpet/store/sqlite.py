@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 INDEX_BATCH = 1000
+FEW = 200
+"""Hits of the first piece, where few are asked for."""
+
 TRIES = 1000
 """How often two readings are begun anew because somebody committed in between."""
 LOG_BYTES = 64 << 20
@@ -168,11 +171,23 @@ class SqliteStore:
             among = self.matches(" AND ".join(wanted), since, until) if wanted else []
         return Positions(among, self.matches(" OR ".join(unwanted), since, until) if unwanted else ())
 
-    def matches(self, expression: str, since: int, until: int) -> list[int]:
-        """Return the positions whose text matches, newest first, in [since, until); raises Unavailable."""
+    def hit_pages(self, wanted: Sequence[str], since: int, until: int) -> Iterator[Positions]:
+        """Yield what full text leaves in pieces, newest first, each larger than the last; see the port."""
+        most, expression = FEW, " AND ".join(wanted)
+        while among := self.matches(expression, since, until, most):
+            yield Positions(among)
+            if len(among) < most:
+                return
+            most, until = 4 * most, among[-1]
+
+    def matches(self, expression: str, since: int, until: int, most: int = -1) -> list[int]:
+        """Return the positions whose text matches, newest first, in [since, until); raises Unavailable.
+
+        At most so many, where `most` is not negative.
+        """
         index = self.index
         with self._on_the_index():
-            return index.matches(expression, since, until)
+            return index.matches(expression, since, until, most)
 
     def empty_index(self) -> None:
         """Let the full-text index begin anew; one that is damaged is thrown away."""

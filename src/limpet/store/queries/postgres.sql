@@ -58,8 +58,6 @@ SELECT e.id + e.machine * :stride, e.pos >> 20, e.arrived_ms, e.type, e.status, 
 SELECT count(*) FROM limpet.event e
 -- name: matching
 SELECT e.id + e.machine * :stride FROM limpet.event e
--- name: walking
-SELECT e.id + e.machine * :stride FROM limpet.event e
 -- name: of_positions
  WHERE e.machine = ANY (:machines) AND e.id + e.machine * :stride = ANY (:positions)
   AND e.id IN (SELECT n - m * :stride FROM unnest(:positions::bigint[]) n, unnest(:machines::int[]) m)
@@ -91,13 +89,6 @@ coalesce(e.label, '') = ANY (:label)
 EXISTS (SELECT 1 FROM unnest(:source::text[]) wanted WHERE strpos(',' || e.sources || ',', ',' || wanted || ',') > 0)
 -- name: where.is_error
 (e.status IN ('failed', 'timed_out') OR e.type = 'error')
--- name: where.is_deed
-(e.type NOT IN ('gap', 'gateway', 'reset', 'session') AND NOT (e.type = 'message' AND coalesce(e.actor, '') = 'user'))
--- name: where.positions
-(e.machine = ANY (:machines) AND e.id + e.machine * :stride = ANY (:positions)
-  AND e.id IN (SELECT n - m * :stride FROM unnest(:positions::bigint[]) n, unnest(:machines::int[]) m))
--- name: where.outside
-NOT (e.id + e.machine * :stride = ANY (:outside))
 -- name: where.always
 e.machine = ANY (:machines)
 -- name: where.is_deed
@@ -137,6 +128,10 @@ e.sources
 e.label
 -- name: column.actor
 e.actor
+-- name: column.call
+e.call
+-- name: counts
+SELECT :by_column, count(*) FROM limpet.event e
 -- name: order.newest
  ORDER BY e.pos DESC, e.machine, e.id
 -- name: order.oldest
@@ -147,30 +142,8 @@ e.actor
  ORDER BY e.duration_ms IS NULL, e.duration_ms ASC, e.pos DESC, e.machine, e.id
 -- name: page
  LIMIT :limit OFFSET :offset
--- name: counts.type
-SELECT e.type, count(*) FROM limpet.event e
--- name: counts.status
-SELECT e.status, count(*) FROM limpet.event e
--- name: counts.tool
-SELECT e.tool, count(*) FROM limpet.event e
--- name: counts.agent
-SELECT nullif(e.agent, ''), count(*) FROM limpet.event e
--- name: counts.session
-SELECT e.session, count(*) FROM limpet.event e
--- name: counts.run
-SELECT e.run, count(*) FROM limpet.event e
--- name: counts.trust
-SELECT e.trust, count(*) FROM limpet.event e
--- name: counts.source
-SELECT e.sources, count(*) FROM limpet.event e
--- name: counts.label
-SELECT e.label, count(*) FROM limpet.event e
--- name: counts.actor
-SELECT e.actor, count(*) FROM limpet.event e
--- name: counts.call
-SELECT e.call, count(*) FROM limpet.event e
 -- name: grouped
- GROUP BY 1 ORDER BY 2 DESC, 1 NULLS FIRST
+ GROUP BY 1
 -- name: counts.hour_ms
 SELECT (e.pos >> 20) / 900000 * 900000, count(*) FROM limpet.event e
 -- name: touched
@@ -185,13 +158,6 @@ SELECT e.child, e.child_session, e.call FROM limpet.event e
 WHERE e.machine = ANY (:machines) AND e.type = 'subagent' AND (e.session = :session OR e.session_key = :key)
 -- name: bounds
 SELECT min(e.pos) >> 20, max(e.pos) >> 20, count(*) FROM limpet.event e WHERE e.machine = ANY (:machines)
--- name: first_event
-SELECT min(pos) >> 20 FROM limpet.event WHERE machine = ANY (:machines)
--- name: newest_record
-SELECT max(arrived_ms) FROM limpet.record WHERE machine = ANY (:machines)
--- name: names_since.agent
-SELECT DISTINCT e.agent FROM limpet.event e
-WHERE e.machine = ANY (:machines) AND e.agent <> '' AND e.id + e.machine * :stride >= :first
 -- name: last_record
 SELECT max(arrived_ms), count(*), max(no) FROM limpet.record WHERE machine = ANY (:machines)
 -- name: walking

@@ -7,7 +7,7 @@ INSERT INTO text (rowid, body) VALUES (?, ?)
 -- name: drop_text
 DELETE FROM text WHERE rowid = ?
 -- name: matches
-SELECT rowid FROM text WHERE text MATCH :expression AND rowid >= :since AND rowid < :until ORDER BY rowid DESC
+SELECT rowid FROM text WHERE text MATCH :expression AND rowid >= :since AND rowid < :until ORDER BY rowid DESC LIMIT :most
 -- name: check
 INSERT INTO text (text) VALUES ('integrity-check')
 -- name: clear_text

@@ -244,6 +244,10 @@ e.sources
 e.label
 -- name: column.actor
 e.actor
+-- name: column.call
+e.call
+-- name: counts
+SELECT :by_column, count(*) FROM event e
 -- name: order.newest
  ORDER BY e.pos DESC
 -- name: order.oldest
@@ -254,30 +258,8 @@ e.actor
  ORDER BY e.duration_ms IS NULL, e.duration_ms ASC, e.pos DESC
 -- name: page
  LIMIT :limit OFFSET :offset
--- name: counts.type
-SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.type
--- name: counts.status
-SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.status
--- name: counts.tool
-SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.tool
--- name: counts.agent
-SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.agent
--- name: counts.session
-SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.session
--- name: counts.run
-SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.run
--- name: counts.trust
-SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.trust
--- name: counts.source
-SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.sources
--- name: counts.label
-SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.label
--- name: counts.actor
-SELECT n.value, count(*) FROM event e LEFT JOIN name n ON n.id = e.actor
--- name: counts.call
-SELECT e.call, count(*) FROM event e
 -- name: grouped
- GROUP BY 1 ORDER BY 2 DESC, 1
+ GROUP BY 1
 -- name: counts.hour_ms
 SELECT (e.pos >> 20) / 900000 * 900000, count(*) FROM event e
 -- name: touched
