@@ -1,4 +1,6 @@
 // The keyboard: j and k to the next and previous event, n and p to failures, / to the question, ? to the list of keys.
+import { bring } from "./windows.js";
+
 const rows = (selector) => [...document.querySelectorAll(selector)];
 const typing = (target) => target.closest("input, textarea, select, [contenteditable]");
 
@@ -15,11 +17,16 @@ const step = (selector, by) => {
   return true;
 };
 
+// At the end of what is shown the next window is brought first.
+const walk = async (by) => step(".row", by) || ((await bring(by > 0 ? "next" : "prev")) && step(".row", by));
+
+const toFailure = (by) => step('.row[data-tone="bad"]', by) || document.querySelector(`[data-failed=${by > 0 ? "after" : "before"}]`)?.click();
+
 const actions = {
-  j: () => step(".row", 1) || document.querySelector("a[rel=next]")?.focus(),
-  k: () => step(".row", -1),
-  n: () => step('.row[data-tone="bad"]', 1) || document.querySelector("[data-failed=after]")?.click(),
-  p: () => step('.row[data-tone="bad"]', -1) || document.querySelector("[data-failed=before]")?.click(),
+  j: () => walk(1),
+  k: () => walk(-1),
+  n: () => toFailure(1),
+  p: () => toFailure(-1),
   "/": () => document.querySelector("[data-suggest]")?.focus(),
   "?": () => document.querySelector("#help")?.showModal(),
 };

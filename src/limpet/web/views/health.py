@@ -34,23 +34,30 @@ class Night(NamedTuple):
 
 def view(memory: Reader, _: Mapping[str, Any], clocks: Clocks) -> Mapping[str, Any]:
     """Return how the whole chain stands."""
-    told = standing.told(memory)
-    shared = {"told": told, "machines": told.get("machines", ()), "secrets": _secrets(told), "counts": _counts(told)}
-    if memory.settings.fleet or not memory.exists():
-        return {**shared, "nothing": not memory.settings.fleet}
-    now = clock.now_ms()
-    week = memory.answer(Query(since_ms=now - WEEK_DAYS * DAY_MS, until_ms=now, zone=clocks.zone, limit=0))
+    is_fleet = bool(memory.settings.fleet)
+    if not memory.exists():
+        return {"told": lambda: standing.told(memory), "fleet": False, "nothing": True}
+    memory.head()  # a memory that cannot be read says so before anything is sent
     return {
-        **shared,
+        "told": lambda: standing.told(memory),
+        "fleet": is_fleet,
         "nothing": False,
-        "steps": list(walk.steps(memory, clocks.moment, thorough=False)),
-        "week": week,
-        "files": [(name, str(path), size(_weight(path))) for name, path in _places(memory)],
-        "grows": _grows(memory, week.count),
+        "secrets_of": _secrets,
+        "counts_of": _counts,
+        "steps": lambda: list(walk.steps(memory, clocks.moment, thorough=False)),
+        "week": lambda: _week(memory, clocks),
         "nights": list(_nights(memory)),
         "budget": memory.settings.note_token_budget,
         "settings": [(name, address.shown(str(getattr(memory.settings, name)))) for name in memory.settings.origins],
     }
+
+
+def _week(memory: Reader, clocks: Clocks) -> Mapping[str, Any]:
+    """Return how well the last seven days were watched, what lies where, and how it grows."""
+    now = clock.now_ms()
+    week = memory.answer(Query(since_ms=now - WEEK_DAYS * DAY_MS, until_ms=now, zone=clocks.zone, limit=0))
+    files = [(name, str(path), size(_weight(path))) for name, path in _places(memory)]
+    return {"coverage": week.coverage, "files": files, "grows": _grows(memory, week.count)}
 
 
 def _secrets(told: Mapping[str, Any]) -> Sequence[tuple[str, int]]:

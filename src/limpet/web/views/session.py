@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from limpet.web.clocks import Clocks
     from limpet.web.reading import Reader
 
-WINDOW = 200
+WINDOW = 100
 """So many events are shown at a time; more come as the reader scrolls."""
 
 MOST = 200_000
@@ -82,7 +82,7 @@ def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[st
         "failures": failures,
         "failed_before": next((one for one in reversed(failures) if index[one] < first), 0),
         "failed_after": next((one for one in failures if index[one] >= first + WINDOW), 0),
-        "earlier": places[max(0, first - WINDOW + BEFORE)].line.id if first else 0,
+        "earlier": places[max(0, first - WINDOW + 2 * BEFORE)].line.id if first else 0,
         "later": places[first + WINDOW].line.id if first + WINDOW < len(places) else 0,
         "span": (clocks.moment(places[0].line.at_ms), clocks.moment(places[-1].line.at_ms)),
         "last": last.id,
