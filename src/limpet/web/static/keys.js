@@ -31,6 +31,11 @@ const actions = {
   "?": () => document.querySelector("#help")?.showModal(),
 };
 
+const land = () => {
+  if (document.activeElement !== document.body) return;
+  document.querySelector(".wanted .row, :target .row")?.focus({ preventScroll: true });
+};
+
 export const listenToKeys = () => {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || document.querySelector("dialog[open]")) return;
@@ -40,6 +45,7 @@ export const listenToKeys = () => {
     action();
   });
   document.querySelector("[data-help]")?.addEventListener("click", actions["?"]);
-  const target = document.querySelector(".wanted .row, :target .row");
-  target?.focus({ preventScroll: true });
+  land();
+  // The browser goes to what the address names once all is there, and takes the focus away again.
+  window.addEventListener("load", () => setTimeout(land));
 };
