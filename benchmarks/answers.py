@@ -13,7 +13,7 @@ from benchmarks.traffic import COMMON, END_MS, NEVER, RARE, Traffic
 from limpet.memory import Memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from benchmarks.run import Run
 
@@ -88,8 +88,11 @@ def _growth(
 
 def _counted(run: Run, memory: Memory, events: int) -> Iterator[Figure]:
     """Yield what has no target: exact counts of what is everywhere, which read all of it."""
-    once = {"the exact count of a common word": f"events mentioning {COMMON}", "counts by tool of all time": "how many tool calls per tool",
-            "failed tool calls of all time": "failed tool calls"}  # fmt: skip
+    once = {
+        "the exact count of a common word": f"events mentioning {COMMON}",
+        "counts by tool of all time": "how many tool calls per tool",
+        "failed tool calls of all time": "failed tool calls",
+    }
     for what, question in once.items():
         yield interleaved(
             "4+", f"{what}, {events:,} events, against the newest 50 of it",
@@ -100,6 +103,7 @@ def _counted(run: Run, memory: Memory, events: int) -> Iterator[Figure]:
 
 
 def _against_script(run: Run, memory: Memory, connection: sqlite3.Connection, session: str) -> Iterator[Figure]:
+    now, midnight, before = telling.iso(END_MS), telling.iso(MIDNIGHT_MS), telling.iso(MIDNIGHT_MS - DAY_MS)
     day, week = telling.iso(END_MS - DAY_MS), telling.iso(MIDNIGHT_MS - 6 * DAY_MS)
     asked = _asked(session)
     both = [asked["counts by tool"], asked["counts by day"]]
@@ -107,9 +111,9 @@ def _against_script(run: Run, memory: Memory, connection: sqlite3.Connection, se
         "last 24 h by type": (lambda: asked["last 24 h by type"](memory),
                               lambda: script.last_day(connection, "tool_call", day), 100.0),
         "failed yesterday": (lambda: asked["failed yesterday"](memory),
-                             lambda: script.failed(connection, telling.iso(MIDNIGHT_MS - DAY_MS), telling.iso(MIDNIGHT_MS)), 100.0),
+                             lambda: script.failed(connection, before, midnight), 100.0),
         "counts by tool and by day, 7 days": (lambda: [one(memory) for one in both],
-                                              lambda: script.per_tool_and_day(connection, week, telling.iso(END_MS)), 100.0),
+                                              lambda: script.per_tool_and_day(connection, week, now), 100.0),
         "newest 50 with a rare word": (lambda: asked["newest 50 with a rare word"](memory),
                                        lambda: script.holding(connection, RARE), 100.0),
         "session timeline, 200 (both have an index)": (lambda: asked["session timeline, 200"](memory),
@@ -147,10 +151,10 @@ def check(run: Run) -> list[str]:
     return wrong
 
 
-def _wrong_days(memory: Memory, counted: dict[str, int] | object) -> Iterator[str]:
-    days = sorted({name.split()[0] for name in counted})[1:]  # type: ignore[attr-defined]
+def _wrong_days(memory: Memory, counted: Mapping[str, int]) -> Iterator[str]:
+    days = sorted({name.split()[0] for name in counted})[1:]
     for day in days:
-        wanted = {name.split()[1]: n for name, n in counted.items() if name.startswith(day)}  # type: ignore[attr-defined]
+        wanted = {name.split()[1]: n for name, n in counted.items() if name.startswith(day)}
         found = dict(memory.ask(f"how many tool calls per tool on {day}", END_MS).groups)
         if found != wanted:
             yield f"tools of {day}: {found} and not {wanted}"

@@ -55,7 +55,7 @@ def settings_of(folder: Path) -> Settings:
 
 
 def limpet_of(cache: Path, traffic: Traffic, events: int) -> Place:
-    """Return a Limpet database with the newest `events` of the traffic, made where there is none. Says how far it is."""
+    """Return a Limpet database with the newest `events` of the traffic, made where there is none; says how far."""
     place = Place(cache / f"v{VERSION}-limpet-{events}", events)
     if not (place.folder / "counted.json").exists():
         shutil.rmtree(place.folder, ignore_errors=True)
@@ -118,6 +118,9 @@ class Counted:
     def _count(self, one: Happening) -> None:
         self._add("type", "message" if one.role else "tool_call")
         self._add("agent", one.agent)
+        if one.role == "assistant":  # its last words end a run, which is an event of its own
+            self._add("type", "run")
+            self._add("agent", one.agent)
         if one.tool:
             self._add("tool", one.tool)
             self._add("status", "failed" if one.error else "succeeded")

@@ -75,8 +75,8 @@ def seconds(work: Callable[[], object], times: int = 1) -> float:
 def table(figures: Sequence[Figure]) -> str:
     """Return the figures as a table in Markdown."""
     rows = [
-        (f.number, f.what, f"{f.median:.3g}", f"{min(f.ratios):.3g} to {max(f.ratios):.3g}", str(len(f.ratios)), f.target,
-         {True: "yes", False: "**no**", None: ""}[f.is_met])
+        (f.number, f.what, f"{f.median:.3g}", f"{min(f.ratios):.3g} to {max(f.ratios):.3g}", str(len(f.ratios)),
+         f.target, {True: "yes", False: "**no**", None: ""}[f.is_met])
         for f in figures
     ]  # fmt: skip
     heads = ("#", "what", "median ratio", "range", "rounds", "target", "met")

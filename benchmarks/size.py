@@ -42,7 +42,8 @@ def figures(run: Run) -> Iterator[Figure]:
 def _figures(
     run: Run, how: str, happenings: Sequence[Happening], records: Sequence[Record], script_bytes: int, stream: int
 ) -> Iterator[Figure]:
-    parts = _bytes(run, records, len(happenings))
+    runs = sum(one.role == "assistant" for one in happenings)  # its last words end a run, which is an event too
+    parts = _bytes(run, records, len(happenings) + runs)
     ours = sum(parts.values())
     sides = {name: size / len(happenings) for name, size in {**parts, "script": script_bytes, "stream": stream}.items()}
     yield Figure("6", f"bytes per event{how}, against the script's schema", [ours / script_bytes],

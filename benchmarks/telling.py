@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -22,9 +23,8 @@ def lines(happenings: Iterable[Happening], *, all_hooks: bool = False) -> Iterat
     for one in happenings:
         for hook, event in _hooks(one) if all_hooks else [_hook(one)]:
             seq += 1
-            number = f"{one.at_ms:012x}"
-            yield {"v": 1, "id": f"{number[:8]}-{number[8:]}-7{seq >> 48 & 0xFFF:03x}-8000-{seq:012x}", "producer": PRODUCER,
-                   "seq": seq, "ts": one.at_ms, "hook": hook, "ctx": _ctx(one, hook), "event": event}  # fmt: skip
+            yield {"v": 1, "id": _id(one.at_ms, seq), "producer": PRODUCER, "seq": seq, "ts": one.at_ms, "hook": hook,
+                   "ctx": _ctx(one, hook), "event": event}  # fmt: skip
 
 
 def raw(line: Line) -> bytes:
@@ -40,13 +40,11 @@ def entries(happenings: Iterable[Happening]) -> Iterator[Line]:
                    "session": one.session, "key": one.key, "message": message}  # fmt: skip
 
 
-def records(given: Iterable[Line], first: int = 1) -> Iterator[Record]:
+def records(given: Iterable[Line]) -> Iterator[Record]:
     """Yield spool lines as the records that they are: for what measures the database and not the reading."""
-    for number, line in enumerate(given, first):
-        yield Record(
-            line["id"].replace("-", ""), "openclaw.hooks", PRODUCER, line["seq"], line["hook"], line, line["ts"]
-        )
-        del number
+    for line in given:
+        number = line["id"].replace("-", "")
+        yield Record(number, "openclaw.hooks", PRODUCER, line["seq"], line["hook"], line, line["ts"])
 
 
 def script_row(one: Happening) -> tuple[str, str, str, str, str, str]:
@@ -81,11 +79,18 @@ def iso(at_ms: int) -> str:
     return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def _id(at_ms: int, seq: int) -> str:
+    """Return a UUID version 7 as the plugin makes them: all but its time is drawn by lot."""
+    lot = hashlib.md5(seq.to_bytes(8), usedforsecurity=False).hexdigest()
+    time = f"{at_ms:012x}"
+    return f"{time[:8]}-{time[8:]}-7{lot[:3]}-9{lot[3:6]}-{lot[6:18]}"
+
+
 def _ctx(one: Happening, hook: str) -> Line:
     if hook == "before_message_write":
         return {"agentId": one.agent, "sessionKey": one.key, "sessionIdSeen": one.session, "runIdSeen": one.run}
-    return {"toolName": one.tool, "agentId": one.agent, "sessionKey": one.key, "sessionId": one.session, "runId": one.run,
-            "toolCallId": one.call}  # fmt: skip
+    return {"toolName": one.tool, "agentId": one.agent, "sessionKey": one.key, "sessionId": one.session,
+            "runId": one.run, "toolCallId": one.call}  # fmt: skip
 
 
 def _hook(one: Happening) -> tuple[str, Line]:
@@ -122,7 +127,6 @@ def _messages(one: Happening) -> list[Line]:
         return [{"role": "user", "content": one.text, "timestamp": one.at_ms, "idempotencyKey": f"{one.run}:user",
                  "__openclaw": {"senderIsOwner": True}}]  # fmt: skip
     made = {"role": "assistant", "api": "openai-completions", "provider": "mock", "model": "mock-1",
-            "usage": {"input": 15819, "output": 20, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 15839},
             "stopReason": "stop" if one.role else "toolUse", "timestamp": one.at_ms,
             "responseId": f"chatcmpl-{one.number:012x}"}  # fmt: skip
     if one.role:

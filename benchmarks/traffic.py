@@ -6,6 +6,7 @@ thousand or ten million lie before them, so that the same questions have the sam
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import random
@@ -35,12 +36,19 @@ SESSION = 200
 AGENTS = (("main", 6), ("press", 3), ("booking", 1))
 TOOLS = (("exec", 40), ("read", 18), ("write", 9), ("edit", 8), ("web_fetch", 7), ("web_search", 6), ("browser", 5),
          ("memory_search", 3), ("cron", 2), ("image", 1), ("message", 1))  # fmt: skip
+FULL = 1_000
+"""So many of the newest blocks have texts of real length; what lies before has short ones, so that ten million events
+are made in an hour and not in three. They are as many rows, in as many indexes."""
+
 FAILS = 0.05
 COMMON, RARE, NEVER = "deploy", "quokka", "axolotl"
 """A word of one event in forty, of one in five thousand, and of none."""
 
-SYLLABLES = "ba be bi bo bu da de di do du ka ke ki ko la le li lo ma me mi mo na ne ni no pa pe pi po ra re ri ro sa se si so ta te ti to va ve vi vo".split()  # fmt: skip
-CJK = "予約確認取消東京大阪明日会議資料更新完了失敗接続再試行请检查日志文件服务器连接超时用户订单数据备份成功처리완료오류확인"
+SYLLABLES = [consonant + vowel for consonant in "bdklmnprstv" for vowel in "aeio"]
+CJK = (
+    "予約確認取消東京大阪明日会議資料更新完了失敗接続再試行请检查日志文件服务器连接超时用户订单数据备份成功"
+    "처리완료오류확인"
+)
 TRACE = "Traceback (most recent call last):\n{frames}\n{error}"
 FRAME = '  File "/srv/{0}/{1}.py", line {2}, in {3}\n    return self.{3}({1}, {0})'
 
@@ -94,32 +102,37 @@ class Traffic:
             agent = _chosen(AGENTS, random.Random(block * 10 + part))
             session, run = _uuid("session", block, part), _uuid("run", block, place // 8)
             make = self._message if place % 8 in (0, 7) else self._call
-            yield make(dice, place, number=number, at_ms=at_ms, agent=agent, session=session, run=run)
+            scale = 0.0 if block >= FULL else 1.0
+            yield make(dice, place, scale, number=number, at_ms=at_ms, agent=agent, session=session, run=run)
 
-    def _message(self, dice: random.Random, place: int, **where: Any) -> Happening:
+    def _message(self, dice: random.Random, place: int, scale: float, **where: Any) -> Happening:
         role = "user" if place % 8 == 0 else "assistant"
-        return Happening(text=self._said(dice, 4.6, 1.0), role=role, **where)
+        return Happening(text=self._said(dice, 4.6 * scale, scale), role=role, **where)
 
-    def _call(self, dice: random.Random, place: int, **where: Any) -> Happening:
+    def _call(self, dice: random.Random, place: int, scale: float, **where: Any) -> Happening:
         del place
         tool = _chosen(TOOLS, dice)
         failed = dice.random() < FAILS
         error = f"{_word(dice).title()}Error: {self._piece(dice, 60)}" if failed else ""
-        text = _trace(dice, error) if failed and dice.random() < 0.4 else self._said(dice, 5.6, 1.25)
-        image = "".join(dice.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", k=8_000)) if tool == "image" and dice.random() < 0.05 else ""  # fmt: skip
+        text = (
+            _trace(dice, error)
+            if failed and dice.random() < 0.4 * scale
+            else self._said(dice, 5.6 * scale, 1.25 * scale)
+        )
+        image = _image(dice) if tool == "image" and dice.random() < 0.05 else ""
         return Happening(
-            call=f"call_{dice.getrandbits(64):016x}", tool=tool, params=self._params(tool, dice), text=text, error=error,
-            took_ms=round(dice.lognormvariate(6, 1.5)), image=image, **where,
+            call=f"call_{dice.getrandbits(64):016x}", tool=tool, params=self._params(tool, dice, scale), text=text,
+            error=error, took_ms=round(dice.lognormvariate(6, 1.5)), image=image, **where,
         )  # fmt: skip
 
-    def _params(self, tool: str, dice: random.Random) -> Line:
+    def _params(self, tool: str, dice: random.Random, scale: float) -> Line:
         path = f"/srv/{_word(dice)}/{_word(dice)}-{dice.randrange(10_000)}.txt"
         if tool == "exec":
             return {"command": f"{_word(dice)} --{_word(dice)}={dice.randrange(1000)} {path}", "timeout": 120}
         if tool in ("read", "edit", "image"):
             return {"path": path, "offset": dice.randrange(5_000)}
         if tool == "write":
-            return {"path": path, "content": self._said(dice, 5.0, 1.0)}
+            return {"path": path, "content": self._said(dice, 5.0 * scale, scale)}
         if tool in ("web_fetch", "browser"):
             return {"url": f"https://{_word(dice)}.example/{_word(dice)}?id={dice.getrandbits(40):x}"}
         return {"query": self._piece(dice, 40)}
@@ -155,6 +168,10 @@ def _uuid(what: str, block: int, part: int) -> str:
 
 def _word(dice: random.Random) -> str:
     return "".join(dice.choices(SYLLABLES, k=dice.choice((2, 2, 3, 3, 4))))
+
+
+def _image(dice: random.Random) -> str:
+    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + dice.randbytes(6_000)).decode()
 
 
 def _chosen(weighted: Sequence[tuple[str, int]], dice: random.Random) -> str:

@@ -12,12 +12,12 @@ const mark = (what) => `⟦limpet: ${what}⟧`;
 
 export function capture(hook, event, ctx) {
   const budget = { left: RECORD, above: [] };
-  const fields = (get) => {
+  const bodyOf = (get) => {
     const value = plain(attempt(get), budget, true);
     return typeof value === "object" ? value : { value };
   };
-  const history = fields(() => ending(event)); // first, while there is room
-  return { hook, ctx: fields(() => ctx ?? {}), event: { ...fields(() => event ?? {}), ...history } };
+  const history = bodyOf(() => ending(event)); // first, while there is room
+  return { hook, ctx: bodyOf(() => ctx ?? {}), event: { ...bodyOf(() => event ?? {}), ...history } };
 }
 
 /** What a record says in place of a history: its length, and how its last message ended. */
@@ -40,9 +40,13 @@ function plain(value, budget, ours, key = "") {
   if (budget.above.includes(value)) return mark("a cycle");
   if (budget.above.length >= DEPTH) return mark(`nested deeper than ${DEPTH} levels`);
   budget.above.push(value);
-  const result = attempt(() => structure(value, budget, ours && !AS_SAID.has(key)));
-  budget.above.pop();
-  return result;
+  try {
+    return structure(value, budget, ours && !AS_SAID.has(key));
+  } catch {
+    return mark("unreadable");
+  } finally {
+    budget.above.pop();
+  }
 }
 
 function text(value, budget) {
@@ -53,14 +57,20 @@ function text(value, budget) {
 }
 
 function structure(value, budget, ours) {
+  if (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype) return fields(value, budget, ours);
   if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) return mark(`${value.byteLength} bytes left out`);
   if (types.isSet(value)) return plain([...value], budget, ours);
   if (types.isMap(value)) return plain(Object.fromEntries(value), budget, ours);
+  return fields(value, budget, ours);
+}
+
+function fields(value, budget, ours) {
   if (typeof value.toJSON === "function") return plain(value.toJSON(), budget, ours);
   if (Array.isArray(value)) return copy(value, value.keys(), value.length, [], budget, ours);
-  const keys = [...(types.isNativeError(value) ? ["name", "message"] : []), ...Object.keys(value)];
+  const keys = types.isNativeError(value) ? ["name", "message", ...Object.keys(value)] : Object.keys(value);
   const kept = budget.above.length > 1 ? keys : keys.filter((key) => !LEFT_OUT.has(key));
-  return copy(value, kept, kept.length, Object.create(null), budget, ours); // no prototype: __proto__ is a key like any
+  const into = kept.includes("__proto__") ? Object.create(null) : {}; // without a prototype it is a key like any
+  return copy(value, kept, kept.length, into, budget, ours);
 }
 
 function copy(from, keys, length, into, budget, ours) {
@@ -68,8 +78,12 @@ function copy(from, keys, length, into, budget, ours) {
   for (const key of keys) {
     if (budget.left <= 0) return Object.assign(into, { [done]: mark(`${length - done} of ${length} left out`) });
     budget.left -= String(key).length;
-    into[key] = attempt(() => plain(from[key], budget, ours, key));
+    into[key] = field(from, key, budget, ours);
     done += 1;
   }
   return into;
+}
+
+function field(from, key, budget, ours) {
+  try { return plain(from[key], budget, ours, key); } catch { return mark("unreadable"); }
 }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Protocol
 
-from limpet import interpreter
+from limpet.interpreter import making
+from limpet.interpreter.places import place_of
 from limpet.model import COUNTED
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Interpretation:
         self._store.state.put_counted(fact for fact in said if fact.type == COUNTED)
         facts = {fact.place: fact for fact in said if fact.type != COUNTED}
         old = self._gather(facts)
-        events = interpreter.events_of(facts.values())
+        events = making.events_of(facts.values())
         self._store.events.replace(old, events)
         self._settle(events)
         self._texts.update((event.id, event.text) for event in events)
@@ -61,7 +62,7 @@ class Interpretation:
         old |= self._gather(facts)  # with one occurrence of a key gone, the others may belong together otherwise
         self._store.events.release(gone, old, {f"{f.type} {key}" for f in facts.values() for key in f.keys})
         rest = [fact for place, fact in facts.items() if place[0] not in gone]
-        self._store.events.replace(old, interpreter.events_of(rest))
+        self._store.events.replace(old, making.events_of(rest))
         for number in gone:
             self._facts.pop(number, None)
         self._texts.clear()
@@ -80,12 +81,12 @@ class Interpretation:
         missing = [number for number in ids if number not in self._texts]
         if missing:
             facts = list(self.facts_of_events(missing))
-            self._texts.update((event.id, event.text) for event in interpreter.events_of(facts))
+            self._texts.update((event.id, event.text) for event in making.events_of(facts))
         return self._texts
 
     def facts_of_events(self, ids: Iterable[int]) -> Iterator[Fact]:
         """Yield every fact that these events were made from."""
-        places = {interpreter.place_of(number) for number in self._store.events.places(ids)}
+        places = {place_of(number) for number in self._store.events.places(ids)}
         unread = {no for no, _ in places} - self._facts.keys()
         for record in self._store.records.fetch(unread):
             self._read(record)
@@ -117,7 +118,7 @@ class Interpretation:
         return old
 
     def _read(self, record: Record) -> Sequence[Fact]:
-        facts = interpreter.facts_of(record)
+        facts = making.facts_of(record)
         self._facts[record.no] = facts
         return facts
 
@@ -138,6 +139,6 @@ class Interpretation:
             if event is None:
                 continue
             cut_off = "synthetic" in event.flags or table.restarted_after(event)
-            status = interpreter.status_without_end(event.type, ended=table.has_ended(event.run), restarted=cut_off)
+            status = making.status_without_end(event.type, ended=table.has_ended(event.run), restarted=cut_off)
             if status != event.status:
                 table.set_status(number, status)

@@ -1,4 +1,7 @@
-"""Memory: the full Python API. It puts settings, store, recorder and readers together, under the command line."""
+"""Memory: the full Python API. It puts settings, store, recorder and readers together, under the command line.
+
+What few commands need is imported where it is used: a question is answered sooner than all of this is loaded.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,13 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from limpet import clock, coverage, door, fleet, interpreter, messenger, outside, recall, rescue, timeline, verification
+from limpet import clock, coverage, door, outside, recall, timeline
 from limpet import settings as settings_module
 from limpet.errors import BadInput, NotFound, Unavailable
+from limpet.interpreter.places import event_id, place_of
+from limpet.lock import Lock
 from limpet.model import Batch, Event, Query
 from limpet.question import parse
-from limpet.recording import Lock, Recording
-from limpet.runtimes import importing
-from limpet.runtimes.openclaw import route
-from limpet.runtimes.openclaw.workspaces import Workspaces
-from limpet.spool import writer
 from limpet.store import opening
 from limpet.store.known import Known
 from limpet.store.paging import pages
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from limpet.checking.chain import Sealed
     from limpet.model import Answer, Coverage, Json, Record
     from limpet.note.nightly import Nightly
+    from limpet.recording import Recording
     from limpet.settings import Settings
     from limpet.store.finding import Attempt
     from limpet.store.port import Store
@@ -103,6 +104,8 @@ class Memory:
 
     @cached_property
     def _fleet(self) -> FleetStore:
+        from limpet import fleet
+
         return fleet.opened(self.settings)
 
     def local(self) -> SqliteStore:
@@ -244,7 +247,7 @@ class Memory:
     def news(self, after: int, most: int) -> Sequence[Event]:
         """Return the newest events, at most so many, of which records after this number tell."""
         with self.store.snapshot():
-            return self.store.find.news(interpreter.event_id((after + 1, 0)), most)
+            return self.store.find.news(event_id((after + 1, 0)), most)
 
     def origin(self, events: Sequence[Event]) -> str:
         """Return the session that the session of these events goes on from, "" where nobody says."""
@@ -258,13 +261,13 @@ class Memory:
             if event is None:
                 raise NotFound(f"There is no event {number}.", "limpet recent  lists events with their numbers.")
             places = self.store.events.places([event.id])
-            return event, self.store.records.fetch(interpreter.place_of(place)[0] for place in places)
+            return event, self.store.records.fetch(place_of(place)[0] for place in places)
 
     def behind(self, event: Event) -> Sequence[Stored]:
         """Return the records behind an event as they stand in the ledger, each with its hash, oldest first."""
         with self.store.snapshot():
             places = self.store.events.places([event.id])
-            return self.store.records.stored(interpreter.place_of(place)[0] for place in places)
+            return self.store.records.stored(place_of(place)[0] for place in places)
 
     def every(self, query: Query) -> Iterator[Event]:
         """Yield every event that matches, oldest first."""
@@ -278,6 +281,8 @@ class Memory:
     def add(self, kind: str, summary: str, **more: Json) -> str:
         """Add an event of any type; return its record's id. `details`, `tags`, `session`, `agent` may be given."""
         self.settings.check_local()
+        from limpet.spool import writer
+
         pen = writer.Writer(self.settings.spool, "limpet")
         ctx = {k: more[name] for k, name in (("sessionId", "session"), ("agentId", "agent")) if more.get(name)}
         event = {
@@ -292,6 +297,8 @@ class Memory:
 
     def take_in(self, paths: Sequence[Path], progress: Callable[[Imported], None]) -> Imported:
         """Import files: hook lines, transcripts, the script's databases, folders of these. Nothing counts twice."""
+        from limpet.runtimes import importing
+
         done = Imported()
         with self.writing() as recording:
             for path in paths:
@@ -314,7 +321,7 @@ class Memory:
 
     def notes(self) -> Nightly:
         """Return the daily notes of this memory: what each says, and its way into the agent's workspace."""
-        from limpet.note.nightly import Nightly  # noqa: PLC0415 - heavy, and few commands need it
+        from limpet.note.nightly import Nightly
 
         return Nightly(self.settings, self.local(), self.watched())
 
@@ -323,18 +330,20 @@ class Memory:
 
         Without `agent` it is the default one. Raises BadInput for a number of tokens that cannot be kept to.
         """
-        from limpet.brief import briefing  # noqa: PLC0415 - few commands need it
+        from limpet.brief import briefing
 
         return briefing.of(self.settings, self.local(), self.watched(), agent, session_key, now_ms, tokens)
 
     def notes_of(self, store: SqliteStore) -> Nightly:
         """Return the daily notes as they are made from a store that is open already."""
-        from limpet.note.nightly import Nightly  # noqa: PLC0415 - heavy, and few commands need it
+        from limpet.note.nightly import Nightly
 
         return Nightly(self.settings, store, coverage.Watched(now_ms=clock.now_ms()))
 
     def note_agents(self) -> frozenset[str]:
         """Return every agent that may have notes: those that are configured, and those that an event names."""
+        from limpet.runtimes.openclaw.workspaces import Workspaces
+
         return frozenset({*Workspaces(self.settings).agents(), *self.store.find.names("agent")})
 
     def rebuild(self, progress: Callable[[int], None]) -> int:
@@ -351,6 +360,8 @@ class Memory:
 
         `seals` are copies of seals that were found elsewhere: in notes, in backups.
         """
+        from limpet import fleet, verification
+
         if self.settings.fleet:
             with self.store.snapshot():
                 return fleet.verify(self._fleet, progress)
@@ -374,11 +385,16 @@ class Memory:
 
     def ways(self) -> Sequence[Sequence[str]]:
         """Return the ways on which somebody is told that something is broken, best first: commands."""
+        from limpet import messenger
+        from limpet.runtimes.openclaw import route
+
         return messenger.ways(self.settings, route.last(self.settings.state, clock.now_ms()))
 
     def health(self, watched: coverage.Watched | None = None) -> coverage.Health:
         """Return whether Limpet records what it should; `watched` is what `watched()` said a moment ago, if it did."""
         if self.settings.fleet:
+            from limpet import fleet
+
             return fleet.health(self._fleet, clock.now_ms())
         return coverage.health(self.store, watched or self.watched())
 
@@ -386,17 +402,23 @@ class Memory:
         """Return what can be seen of this moment from outside the store."""
         now = clock.now_ms()
         if self.settings.fleet:
+            from limpet import fleet
+
             return fleet.watched(self._fleet, now)
         return outside.watched(self.settings, self.store, now)
 
     def about(self) -> dict[str, Json]:
         """Return what this machine says of itself with every push."""
+        from limpet import fleet
+
         with self.local().snapshot():
             return fleet.about(self.local(), self.watched(), self.settings.zone)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Recording]:
         """Write to the store, also beside a running sidecar: only the sources belong to whoever holds the lock."""
+        from limpet.recording import Recording
+
         self.settings.check_local()
         self.close()
         recording = Recording.open(self.settings)
@@ -413,6 +435,9 @@ class Memory:
             yield None
             return
         try:
+            from limpet import rescue
+            from limpet.recording import Recording
+
             rescue.settle(self.settings)
             recording = Recording.open(self.settings)
             try:

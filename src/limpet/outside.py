@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from limpet import clock, door, rescue
+from limpet import clock, door
 from limpet.breaks import Watched
-from limpet.recording import Lock
+from limpet.lock import Lock
 from limpet.runtimes.openclaw import setup
 from limpet.spool import reader
 
@@ -46,7 +46,7 @@ def watched(settings: Settings, store: Store, now: int) -> Watched:
         complaint=complaint,
         stuck=stuck,
         log_bytes=_size(settings.db.with_name(f"{settings.db.name}-wal")),
-        damaged=rescue.left_behind(settings),
+        damaged=_left_behind(settings),
     )
 
 
@@ -73,3 +73,9 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
+
+
+def _left_behind(settings: Settings) -> str:
+    """Return where the newest damaged database lies that was moved aside and not taken away, "" where none does."""
+    found = [path for path in settings.db.parent.glob(f"{settings.db.name}.damaged-*") if path.name[-1].isdigit()]
+    return str(max(found)) if found else ""

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from limpet import interpreter, text
+from limpet import text
 from limpet.errors import BadInput
+from limpet.interpreter.places import place_of
 from limpet.store import tokens
 
 if TYPE_CHECKING:
@@ -93,7 +94,9 @@ def _texts(store: Store, positions: Sequence[int]) -> Iterator[tuple[int, str]]:
 
 def _said(store: Store, ids: Sequence[int]) -> dict[int, str]:
     """Return the whole text of these events, as the index was given it."""
-    places = {interpreter.place_of(number) for number in store.events.places(ids)}
+    from limpet.interpreter import making  # noqa: PLC0415 - it knows all runtimes, and few questions need it
+
+    places = {place_of(number) for number in store.events.places(ids)}
     records = store.records.fetch({no for no, _ in places})
-    facts = [fact for record in records for fact in interpreter.facts_of(record) if fact.place in places]
-    return {event.id: event.text for event in interpreter.events_of(facts)}
+    facts = [fact for record in records for fact in making.facts_of(record) if fact.place in places]
+    return {event.id: event.text for event in making.events_of(facts)}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from limpet import clock, fleet
 from limpet import settings as settings_module
 from limpet.errors import LimpetError, Unavailable
+from limpet.lock import Lock
 from limpet.memory import Memory
-from limpet.recording import Lock
 from limpet.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from limpet import amendment, burial, clock, days, interpreter, text
+from limpet import amendment, burial, clock, days, text
 from limpet.errors import LimpetError
 from limpet.interpretation import Interpretation
+from limpet.interpreter import making
 from limpet.interpreter.order import time_of
 from limpet.store.custody import Tombstone
 from limpet.store.events import key_hash
@@ -168,7 +169,7 @@ class Recorder:
         living: list[Record] = []
         shunned: list[Record] = []
         for record in records:
-            facts = interpreter.facts_of(record)
+            facts = making.facts_of(record)
             is_old = bool(facts) and all(time_of(fact) < kept_from for fact in facts)
             (shunned if is_old or self._is_buried(facts) else living).append(record)
         return living, shunned

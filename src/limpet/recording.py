@@ -1,9 +1,8 @@
-"""Recording: the lock that one recorder holds, the sources there are, and the rounds in which they are taken in."""
+"""Recording: the sources there are, and the rounds in which they are taken in."""
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import logging
 import os
 import stat
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from limpet import clock
 from limpet.errors import Unavailable
+from limpet.folder import make_private
 from limpet.quarantine import Quarantine
 from limpet.recorder import Recorder
 from limpet.runtimes.openclaw.runtime import OpenClaw
@@ -38,54 +38,6 @@ The script's own code can no longer write to it. Replace its functions by this l
 
 SPOOL_ROUNDS = 8
 """Batches of the spool that one round takes before it looks at the other sources."""
-
-
-class Lock:
-    """The kernel lock: whoever holds it is the recorder; it goes with the process (field case F66)."""
-
-    def __init__(self, path: Path) -> None:
-        """Name the lock's file."""
-        self._path = path
-        self._fd = -1
-
-    def take(self) -> bool:
-        """Take the lock without waiting; False when another process holds it. Raises Unavailable when it cannot."""
-        try:
-            make_private(self._path.parent)
-            fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError as error:
-            raise Unavailable(
-                f"{self._path} cannot be opened: {error.strerror}.", "Check its owner and permissions."
-            ) from error
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(fd)
-            return False
-        self._fd = fd
-        return True
-
-    def release(self) -> None:
-        """Let go of the lock."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
-
-    def is_held(self) -> bool:
-        """Whether any process holds the lock now."""
-        if self._fd >= 0:
-            return True
-        try:
-            fd = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return True
-        finally:
-            os.close(fd)
-        return False
 
 
 class LateRedactor:
@@ -199,15 +151,6 @@ def _close_to_others(settings: Settings) -> None:
             found = path.lstat()
             if found.st_uid == os.getuid() and not stat.S_ISLNK(found.st_mode) and found.st_mode & 0o077:
                 path.chmod(stat.S_IMODE(found.st_mode) & 0o700)
-
-
-def make_private(folder: Path) -> None:
-    """Make a folder that only its owner may enter, with those above it; raises OSError."""
-    old = os.umask(0o077)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    finally:
-        os.umask(old)
 
 
 def key_of(home: Path) -> bytes:

@@ -62,12 +62,6 @@ def look(settings: Settings) -> str:
         return ""  # locked, or no permission: that is no damage
 
 
-def left_behind(settings: Settings) -> str:
-    """Return where the newest damaged database lies that was moved aside and not taken away, "" where none does."""
-    found = [path for path in settings.db.parent.glob(f"{settings.db.name}.damaged-*") if path.name[-1].isdigit()]
-    return str(max(found)) if found else ""
-
-
 def settle(settings: Settings) -> Rescued | None:
     """End what a killed rescue had begun; return what it did. Asked before the database is opened for recording.
 

@@ -8,7 +8,6 @@ standard `sqlite3`, read-only.
 from __future__ import annotations
 
 import sqlite3
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -132,6 +131,8 @@ def _refresh(chosen: Settings) -> None:
     if door.ask(chosen.socket, {"op": "drain", "seconds": DRAIN_S}, DRAIN_S + 1) is not None:
         return
     command = [sys.executable, "-m", "limpet", "drain"]
+    import subprocess  # noqa: PLC0415 - the package begins here, and a question needs none
+
     done = subprocess.run(command, env=settings.for_child(chosen), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Unavailable(f"What was logged could not be taken in: {done.stderr.strip()}", "limpet doctor")

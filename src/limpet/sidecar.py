@@ -16,8 +16,9 @@ import apsw
 from limpet import clock, door, pushing, rescue
 from limpet.erasing import Job
 from limpet.errors import LimpetError, Unavailable
+from limpet.lock import Lock
 from limpet.memory import Memory
-from limpet.recording import Lock, Recording
+from limpet.recording import Recording
 from limpet.settings import for_child
 from limpet.store import opening
 from limpet.tools import Desk

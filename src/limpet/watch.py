@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from limpet import alarm, clock, door, messenger, rescue
 from limpet.errors import LimpetError
+from limpet.lock import Lock
 from limpet.memory import Memory
-from limpet.recording import Lock
 
 if TYPE_CHECKING:
     import threading

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from lab import Lab, call, hook, kill, message, numbered, text_result, until
-from limpet.recording import Lock
+from limpet.lock import Lock
 
 LONGEST_LIFE_S = 0.3
 """Most seconds that a recorder is let work: enough for a batch or two."""

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lab import NOON, Done, Lab, call, hook, iso, message, text_result
-from limpet import interpreter, jsonline
+from limpet import jsonline
+from limpet.interpreter import making
 from limpet.model import Batch
 from limpet.runtimes.meaning import READINGS
 from limpet.spool.line import record_of
@@ -495,7 +496,7 @@ def test_no_reader_stumbles_over_any_value(kind: str, event: dict, ctx: object):
     """Known names with values of any type are read; no record is `misread`."""
     body = {"hook": kind, "ts": NOON, "ctx": ctx if isinstance(ctx, dict) else {}, "event": event}
     record = record_of(jsonline.dump(body), "p", 1, NOON)
-    flags = {flag for fact in interpreter.facts_of(record) for flag in fact.flags}
+    flags = {flag for fact in making.facts_of(record) for flag in fact.flags}
     assert "misread" not in flags
 
 

@@ -16,7 +16,7 @@ import stat
 from typing import TYPE_CHECKING, Any
 
 from limpet.errors import Unavailable
-from limpet.recording import make_private
+from limpet.folder import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Collection

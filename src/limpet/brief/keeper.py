@@ -9,7 +9,7 @@ from limpet.belonging import NOBODY
 from limpet.brief import files
 from limpet.brief.gathering import agents_of, briefs_of
 from limpet.brief.standing import Standing
-from limpet.interpreter import event_id
+from limpet.interpreter.places import event_id
 from limpet.runtimes.openclaw.workspaces import Workspaces
 
 if TYPE_CHECKING:

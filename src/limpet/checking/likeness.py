@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from limpet import interpreter
+from limpet.interpreter.places import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def differences(found: Finder, given: Finder) -> Iterator[str]:
 def _events(found: Finder, given: Finder) -> Iterator[str]:
     for number, mine, theirs in paired(found.told("events"), given.told("events")):
         if mine is None:
-            no, _ = interpreter.place_of(number)
+            no, _ = place_of(number)
             yield f"event {number} is gone: what record {no} tells of is in no event {MEND}"
         elif theirs is None:
             yield f"event {number} is told of by no record {MEND}"
@@ -42,7 +42,7 @@ def _events(found: Finder, given: Finder) -> Iterator[str]:
 
 def _sightings(found: Finder, given: Finder) -> Iterator[str]:
     for place, mine, theirs in paired(found.told("sightings"), given.told("sightings")):
-        no, _ = interpreter.place_of(place)
+        no, _ = place_of(place)
         if mine is None:
             yield f"what record {no} tells of is in no event {MEND}"
         elif mine != theirs:

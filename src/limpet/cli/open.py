@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from limpet import clock, door, settings, sidecar
 from limpet.cli import fleet, output
 from limpet.errors import Unavailable
-from limpet.recording import Lock
+from limpet.lock import Lock
 
 if TYPE_CHECKING:
     import argparse

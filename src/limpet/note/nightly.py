@@ -10,13 +10,13 @@ from limpet import clock, coverage, days
 from limpet.belonging import NOBODY
 from limpet.burial import KEPT_FROM
 from limpet.errors import LimpetError, Unavailable
-from limpet.interpreter import event_id, place_of
+from limpet.interpreter.places import event_id, place_of
+from limpet.lock import Lock
 from limpet.model import Query
 from limpet.note import files, gathering, nights, seals, wording
 from limpet.note.block import Block, merged, stamp_of
 from limpet.note.diary import Diary
 from limpet.note.drafting import Drafter
-from limpet.recording import Lock
 from limpet.runtimes.openclaw.workspaces import Workspaces
 
 if TYPE_CHECKING:

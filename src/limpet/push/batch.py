@@ -6,8 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from limpet import interpreter, ledger
+from limpet import ledger
 from limpet.interpretation import Interpretation
+from limpet.interpreter import making
 from limpet.model import Record
 from limpet.store import packing
 from limpet.store.events import key_hash
@@ -127,7 +128,7 @@ class Reader:
         """Yield these events as they stand now, those that went too; with their texts, made again from the ledger."""
         told = {row[0]: row for row in self._outbox.events(ids)}
         merged = self._outbox.sightings(told)
-        made = {event.id: event for event in interpreter.events_of(self._made.facts_of_events(told))}
+        made = {event.id: event for event in making.events_of(self._made.facts_of_events(told))}
         self._made.forget()
         for number in ids:
             row = told.get(number)

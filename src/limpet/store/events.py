@@ -7,8 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from limpet import jsonline
-from limpet.interpreter import event_id
-from limpet.interpreter.places import LAST
+from limpet.interpreter.places import LAST, event_id
 from limpet.store.sql import queries
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from limpet import amendment, clock
 from limpet.erasing import append
 from limpet.errors import BadInput, CheckFailed, LimpetError, NotFound, Unavailable
 from limpet.interpretation import Interpretation
-from limpet.recording import Lock, Recording
+from limpet.lock import Lock
+from limpet.recording import Recording
 from limpet.store.custody import Seal
 from limpet.store.search import path_of
 from limpet.store.sqlite import SqliteStore

@@ -6,10 +6,11 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from limpet import amendment, burial, clock, days, interpreter, recall
+from limpet import amendment, burial, clock, days, recall
 from limpet.erasing import Eraser, Job
 from limpet.errors import BadInput
 from limpet.interpretation import Interpretation
+from limpet.interpreter import making
 from limpet.quarantine import Quarantine
 from limpet.store.paging import pages
 from limpet.upkeep import finishing
@@ -169,7 +170,7 @@ class _Planning:
     def _buried(self, ids: Sequence[int]) -> Iterator[Tombstone]:
         """Yield the tombstones of these events, and note which records they were made from and what these say."""
         facts = {fact.place: fact for fact in self._made.facts_of_events(ids)}
-        for event in interpreter.events_of(facts.values()):
+        for event in making.events_of(facts.values()):
             own = [facts[place] for place in event.places]
             if any(fact.kind in amendment.KINDS for fact in own):
                 self._chosen.pop(event.id, None)  # what was done to the ledger stays told

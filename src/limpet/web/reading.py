@@ -11,7 +11,7 @@ import apsw
 
 from limpet import door, faults
 from limpet.errors import LimpetError
-from limpet.interpreter import event_id
+from limpet.interpreter.places import event_id
 from limpet.memory import Memory
 from limpet.store import opening
 from limpet.web import pages

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from limpet import interpreter, text
+from limpet import text
+from limpet.interpreter import making
 from limpet.memory import parse_id
 from limpet.web.clocks import size
 from limpet.web.rows import row_of
@@ -78,7 +79,7 @@ def _facts(event: Event) -> Iterator[tuple[str, str, str]]:
 def _witness(event: Event, stored: Stored, clocks: Clocks) -> Mapping[str, Any]:
     """Return what one record says of the event, and where it stands in the chain."""
     record = stored.record
-    facts = [fact for fact in interpreter.facts_of(record) if fact.type == event.type] if stored.content else []
+    facts = [fact for fact in making.facts_of(record) if fact.type == event.type] if stored.content else []
     body = json.dumps(record.body, ensure_ascii=False, indent=2) if stored.content is not None else ""
     return {
         "no": record.no,
