@@ -29,9 +29,6 @@ PAINTED = """() => performance.getEntriesByName("first-contentful-paint")[0]?.st
 MOST_ITEMS = 800
 """So many events are in the page at most, however long the session is."""
 
-SHIFTS = """new PerformanceObserver((list) => { for (const e of list.getEntries())
-    if (!e.hadRecentInput) window.shifted = (window.shifted ?? 0) + e.value; }).observe({type: "layout-shift", buffered: true})"""
-
 
 def long_session(lab: Lab, calls: int, failing: set[int]) -> list[str]:
     """Record a session of so many calls, all in some minutes of one day; return the items that its timeline has."""
@@ -71,7 +68,6 @@ def test_a_long_session_comes_as_one_scrolls(tmp_path: Path) -> None:
     lab = Lab(tmp_path)
     wanted = long_session(lab, 2000, set())
     with visiting(lab) as someone, chromium() as browser, looking(browser, someone.link) as look:
-        look.context.add_init_script(SHIFTS)
         page = look.go("/session/s-1")
         assert wanted == walked(page, "End", "next")
         assert wanted[::-1] == walked(page, "Home", "prev")
@@ -108,7 +104,6 @@ def test_twenty_thousand_events_of_a_session_stay_smooth(tmp_path: Path) -> None
     lab = Lab(tmp_path)
     wanted = long_session(lab, 20_000, {19_989})
     with visiting(lab) as someone, chromium() as browser, looking(browser, someone.link) as look:
-        look.context.add_init_script(SHIFTS)
         page = look.go("/session/s-1")
         page.keyboard.press("n")
         expect(page.locator(f"#{wanted[19_990]} .row")).to_be_focused()

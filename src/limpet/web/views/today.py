@@ -52,7 +52,7 @@ def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[st
         "wrong": lambda: _wrong(memory, whole, clocks),
         "hours": lambda: _hours(memory.parts(_hourly(whole)), since, until, day, clocks),
         "cards": lambda: cards_of(memory, whole, clocks),
-        "note": written_of(memory, day - timedelta(days=1)),
+        "note": None if memory.settings.fleet else written_of(memory, day - timedelta(days=1)),
     }
 
 
