@@ -44,6 +44,18 @@ class Line(NamedTuple):
     at_ms: int
 
 
+class Attempt(NamedTuple):
+    """As much of an event as says what was tried, and whether that succeeded."""
+
+    id: int
+    type: str
+    status: str
+    tool: str
+    session: str
+    session_key: str
+    summary: str
+
+
 class Finder:
     """The reading verbs on events of one database."""
 
@@ -96,6 +108,17 @@ class Finder:
             Line(pos, number, said[kind], said[status], said[run], said[key], took, at_ms)
             for pos, number, kind, status, run, key, took, at_ms in rows
         ]
+
+    def attempts(self, positions: Sequence[int]) -> list[Attempt]:
+        """Return what was tried at these positions, in this order: of thousands in a moment, as in an outline."""
+        text = self._sql["attempts"] + self._sql["of_positions"]
+        rows = self._connection.execute(text, {"positions": json.dumps(list(positions))}).fetchall()
+        said = self._said({code for row in rows for code in row[2:7] if code is not None})
+        found = {
+            pos: Attempt(number, said[kind], said[status], said[tool], said[session], said[key], what)
+            for pos, number, kind, status, tool, session, key, what in rows
+        }
+        return [found[pos] for pos in positions if pos in found]
 
     def _said(self, codes: Collection[Any]) -> Mapping[Any, str]:
         """Return what these codes of names stand for."""

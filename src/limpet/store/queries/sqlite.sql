@@ -173,6 +173,8 @@ SELECT e.pos FROM event e
 SELECT count(*) < :few FROM (SELECT 1 FROM event e:where LIMIT :few)
 -- name: outline
 SELECT e.pos, e.id, e.type, e.status, e.run, e.session_key, e.duration_ms, e.pos >> 20 FROM event e
+-- name: attempts
+SELECT e.pos, e.id, e.type, e.status, e.tool, e.session, e.session_key, e.summary FROM event e
 -- name: values_of_names
 SELECT id, value FROM name WHERE id IN (SELECT value FROM json_each(:ids))
 -- name: news
