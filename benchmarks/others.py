@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,9 @@ class Comparison:
             self.missing[name] = str(error) or repr(error)
 
     def measure(self, questions: tuple[Question, ...], rounds: int) -> None:
-        """Ask everything of everybody, and weigh what each keeps."""
+        """Ask everything of everybody, and weigh what each keeps; one alone is no comparison."""
+        if len(self.sides) < 2:
+            return
         self.questions = questions
         self.scores = list(compared(self.sides, questions, rounds))
         weighed = {side.name: side.size() for side in self.sides}
@@ -91,7 +93,7 @@ def on_files(bench: Bench) -> Comparison:
 
 
 def with_model(bench: Bench) -> Comparison:
-    """Compare with what needs a model for each event, on as many as that works through in half a minute."""
+    """Compare with what calls a model for each event, on as many as that works through in half a minute."""
     day = bench.day(min(SMALL, bench.events))
     found = Comparison("With a model that copies out all it is shown", day.events)
     with ExitStack() as stack:
@@ -101,9 +103,9 @@ def with_model(bench: Bench) -> Comparison:
     return found
 
 
-def _claude_mem(bench: Bench, day: Day) -> Any:
-    node = installs.openclaw() / "node_modules" / "node" / "bin" / "node"
-    return claude_mem.opened(bench.programs.claude_mem(), node, day)
+def _claude_mem(bench: Bench, day: Day) -> AbstractContextManager[Side]:
+    modules = bench.programs.claude_mem()
+    return claude_mem.opened(modules, installs.openclaw() / "node_modules" / "node" / "bin" / "node", day)
 
 
 def on_gateway(bench: Bench) -> Comparison:
@@ -151,7 +153,7 @@ def _timed(name: str, bench: Bench) -> Comparison:
 def _arguments() -> argparse.Namespace:
     default = Path(os.environ.get("LIMPET_CACHE") or Path.home() / ".cache" / "limpet-dev") / "others"
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.others", description="Limpet beside what a user would pick instead, on the same work.",
+        prog="python -m benchmarks.others", description="Limpet beside what one would pick instead, on the same work.",
         epilog="example: python -m benchmarks.others --only files --rounds 9",
     )  # fmt: skip
     add = parser.add_argument

@@ -45,10 +45,15 @@ class Answer:
 
 
 class Side(Protocol):
-    """One of those that are compared; `ways` says with which command it is asked each question."""
+    """One of those that are compared."""
 
-    name: str
-    ways: Mapping[str, str]
+    @property
+    def name(self) -> str:
+        """What it is called in the tables."""
+
+    @property
+    def ways(self) -> Mapping[str, str]:
+        """The commands, as typed, by question."""
 
     def ask(self, question: str) -> Answer:
         """Answer one of the questions, as a process of its own."""

@@ -34,7 +34,7 @@ SHOWN = re.compile(r"^\| #(P|S)?(\d+) ", re.MULTILINE)
 
 
 UNLINKED = "SELECT id, narrative FROM observations WHERE id NOT IN (SELECT observation_id FROM tool_uses)"
-"""What it observed without keeping the call itself: searches in a memory are such, and are known by what was searched."""
+"""What it observed without keeping the call itself: searches in a memory, which are known by what was searched."""
 
 
 @dataclass(frozen=True)
@@ -200,8 +200,9 @@ def _settings(home: Path, port: int, model_port: int) -> None:
 
 def environment(home: Path, modules: Path, port: int) -> dict[str, str]:
     """Return an environment in which nothing of the user is touched and nothing is reported to anybody."""
-    return {"HOME": str(home), "PATH": f"{modules}/@oven/bun-linux-x64/bin:/usr/bin:/bin", "TZ": "UTC",
-            "CLAUDE_MEM_DATA_DIR": str(home / ".claude-mem"), "CLAUDE_MEM_WORKER_PORT": str(port), "DO_NOT_TRACK": "1", "CLAUDE_MEM_TELEMETRY": "0"}  # fmt: skip
+    ours = {"HOME": str(home), "PATH": f"{modules}/@oven/bun-linux-x64/bin:/usr/bin:/bin", "TZ": "UTC"}
+    its = {"CLAUDE_MEM_DATA_DIR": str(home / ".claude-mem"), "CLAUDE_MEM_WORKER_PORT": str(port)}
+    return {**ours, **its, "DO_NOT_TRACK": "1", "CLAUDE_MEM_TELEMETRY": "0"}
 
 
 def free_port() -> int:

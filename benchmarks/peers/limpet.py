@@ -59,8 +59,9 @@ class Limpet:
 def filled(day: Day) -> Limpet:
     """Return a Limpet that has imported the transcripts; raises Unavailable where that fails."""
     home = day.scratch / f"limpet-{day.events}"
-    home.mkdir(parents=True)
-    told(command("import", str(day.transcripts)), environment(home))
+    if not home.exists():
+        home.mkdir(parents=True)
+        told(command("import", str(day.transcripts)), environment(home))
     return Limpet(home, day)
 
 

@@ -20,8 +20,7 @@ def page(comparisons: Iterable[dict[str, Any]]) -> Iterator[str]:
     for one in comparisons:
         many = f", {one['events']:,} events" if one["events"] else ""
         yield f"\n**{one['title']}{many}**\n"
-        yield from _scores(one)
-        yield from _sizes(one)
+        yield from (*_scores(one), *_sizes(one)) if one["scores"] else ()
         yield from (f"\nNot compared: {name}. {why}" for name, why in one["missing"].items())
 
 
