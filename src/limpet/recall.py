@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from limpet import coverage, days, passages, text
 from limpet.model import Answer, Coverage
 from limpet.passages import Needle
-from limpet.store.finding import EVERY, Positions
+from limpet.store.where import EVERY, Positions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -14,7 +14,7 @@ from limpet.note.ids import NAMED, Ids
 from limpet.note.kinds import FEW, Hopes, Kind, Mishaps, kind_of
 from limpet.note.turns import Turns
 from limpet.runtimes.saying import mapping, name
-from limpet.store.finding import NOISE
+from limpet.store.where import NOISE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

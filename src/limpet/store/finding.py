@@ -4,47 +4,31 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from limpet.model import OWN, Event
+from limpet.model import Event
+from limpet.store.rollup import COUNTED_BY, whole_days
 from limpet.store.sql import queries
+from limpet.store.where import EVERY, Where, has_window
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from limpet.model import Query
     from limpet.store.connection import Connection, Hits
+    from limpet.store.rollup import WholeDays
 
-FILTERS = frozenset({"type", "status", "tool", "agent", "session", "run", "call", "actor", "trust", "label", "source"})
-"""The filters that are a list of names; `is:error` and `is:deed` have conditions of their own."""
+INDEXED = frozenset({"type", "status", "tool", "agent", "session", "is"})
+"""Filters by which an index finds events."""
 
-NOISE = (OWN, "internal")
-"""Labels that no answer shows unless it is asked for them: Limpet's own calls and the gateway's internal runs."""
-
+FEW = 1_000
+"""Events that are sorted in a moment."""
 
 RECENT = 5_000
 """So many of the newest records, or events, are looked at for how things stand now."""
 
 LAST_CALLS = 50
-
-
-class Positions(NamedTuple):
-    """What the full-text index leaves: only these positions (None: all), and none of those."""
-
-    among: Sequence[int] | None = None
-    outside: Sequence[int] = ()
-
-    def parts(self, sql: Mapping[str, str], given: dict[str, object]) -> Iterator[str]:
-        """Yield the pieces of a WHERE clause that say so."""
-        if self.among is not None:
-            given["positions"] = json.dumps(list(self.among))
-            yield sql["where.positions"]
-        if self.outside:
-            given["outside"] = json.dumps(list(self.outside))
-            yield sql["where.outside"]
-
-
-EVERY = Positions()
 
 
 class Line(NamedTuple):
@@ -67,21 +51,33 @@ class Finder:
         """Use this connection and the queries of its dialect."""
         self._connection = connection
         self._sql = queries(dialect)
+        self._where = Where(self._sql)
 
     def count(self, query: Query, hits: Hits = EVERY) -> int:
         """Return the exact number of events that match; `hits` is what the full-text index leaves."""
-        where, given = self._where(query, hits)
+        if hits is EVERY and (days := self._whole_days(query)):
+            edges = sum(self.count(edge) for edge in days.edges)
+            return edges + sum(n for _, n in self._rolled_up(query, days, "column.none"))
+        where, given = self._where.of(query, hits)
         return int(self._connection.execute(self._sql["count_events"] + where, given).get)
 
     def page(self, query: Query, hits: Hits = EVERY) -> list[Event]:
         """Return the part of the matches that the query's sort, limit and offset name."""
-        where, given = self._where(query, hits)
+        where, given = self._where.of(query, hits)
         order = self._sql[f"order.{query.sort}"]
         # Newest first of all time is read from the end: sorting all that an index finds would take longer.
-        walks = query.sort in ("newest", "oldest") and query.since_ms is None and hits is EVERY
-        text = self._sql["walking" if walks else "matching"] + where + order + self._sql["page"]
+        walks = query.sort in ("newest", "oldest") and not has_window(query) and hits is EVERY
+        walks = walks and not self._are_few(query, where, given)
+        text = self._sql["matching"] + (self._sql["by_time"] if walks else "") + where + order + self._sql["page"]
         given = {**given, "limit": query.limit, "offset": query.offset}
         return self.at([row[0] for row in self._connection.execute(text, given)])
+
+    def _are_few(self, query: Query, where: str, given: Mapping[str, object]) -> bool:
+        """Whether an index finds all that match, and they are few: walking past all others would take long."""
+        if not any(name in INDEXED and not negated for name, _, negated in query.filters) or not self._sql["by_time"]:
+            return False
+        few = self._connection.execute(self._sql["are_few"].replace(":where", where), {**given, "few": FEW})
+        return bool(few.get)
 
     def at(self, positions: Sequence[int]) -> list[Event]:
         """Return the events that stand at these positions, in this order."""
@@ -90,7 +86,7 @@ class Finder:
 
     def outline(self, query: Query) -> list[Line]:
         """Return the matches that `page` would, as lines: a session of many thousand events in a moment."""
-        where, given = self._where(query, EVERY)
+        where, given = self._where.of(query, EVERY)
         text = self._sql["outline"] + where + self._sql[f"order.{query.sort}"] + self._sql["page"]
         given = {**given, "limit": query.limit, "offset": query.offset}
         rows: list[tuple[Any, ...]] = self._connection.execute(text, given).fetchall()
@@ -115,26 +111,49 @@ class Finder:
 
     def positions(self, query: Query, hits: Hits = EVERY) -> list[int]:
         """Return where every match stands, newest first."""
-        where, given = self._where(query, hits)
+        where, given = self._where.of(query, hits)
         return [
             row[0] for row in self._connection.execute(self._sql["matching"] + where + self._sql["order.newest"], given)
         ]
 
     def groups(self, query: Query, hits: Hits = EVERY) -> list[tuple[str, int]]:
         """Return how many matches there are by `query.by` (type, status, tool, agent, session), most first."""
-        where, given = self._where(query, hits)
-        text = self._sql["counts"].replace(":by_column", self._sql[f"column.{query.by}"])
-        counts: Counter[str] = Counter()
-        rows = list(self._connection.execute(text + where + self._sql["grouped"], given))
+        column = f"column.{query.by}"
+        if hits is EVERY and query.by in COUNTED_BY and (days := self._whole_days(query)):
+            rows = [row for edge in days.edges for row in self._counts(edge, EVERY, column)]
+            rows += self._rolled_up(query, days, column)
+        else:
+            rows = self._counts(query, hits, column)
         # Looked up once each and not joined: there are many events and few names.
         said = self._said({code for code, _ in rows if isinstance(code, int)})
+        counts: Counter[str] = Counter()
         for code, n in rows:
             counts[said.get(code, code) or ""] += n
         return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
+    def _counts(self, query: Query, hits: Hits, column: str) -> list[tuple[Any, int]]:
+        where, given = self._where.of(query, hits)
+        text = self._sql["counts"].replace(":by_column", self._sql[column])
+        return list(self._connection.execute(text + where + self._sql["grouped"], given))
+
+    def _rolled_up(self, query: Query, days: WholeDays, column: str) -> list[tuple[Any, int]]:
+        """Return (name, count) of the query's whole days."""
+        where, given = self._where.of(replace(query, since_ms=None, until_ms=None), EVERY)
+        text = self._sql["rollup"].replace(":by_column", self._sql[column])
+        given |= {"first_day": days.first, "end_day": days.end}
+        return list(self._connection.execute(text + where + self._sql["grouped"], given))
+
+    def _whole_days(self, query: Query) -> WholeDays | None:
+        """Return the whole days of a query's window, None where there are none or not all of it was counted by day."""
+        if "rollup" not in self._sql or not all(
+            name in COUNTED_BY or (name == "is" and set(values) <= {"error"}) for name, values, _ in query.filters
+        ):
+            return None
+        return whole_days(query)
+
     def times(self, query: Query, hits: Hits = EVERY) -> list[tuple[int, int]]:
         """Return (quarter of an hour in epoch milliseconds, count): every zone's days are made of these."""
-        where, given = self._where(query, hits)
+        where, given = self._where.of(query, hits)
         return [
             (at, n)
             for at, n in self._connection.execute(self._sql["counts.hour_ms"] + where + self._sql["grouped"], given)
@@ -142,7 +161,7 @@ class Finder:
 
     def pairs(self, query: Query, hits: Hits = EVERY) -> list[tuple[int, str, str]]:
         """Return each different (quarter of an hour, name of `query.by`, name of `query.count`) of the matches."""
-        where, given = self._where(query, hits)
+        where, given = self._where.of(query, hits)
         by = self._sql[f"column.{query.by}"] if f"column.{query.by}" in self._sql else self._sql["column.none"]
         text = self._sql["pairs"].replace(":by_column", by).replace(":count_column", self._sql[f"column.{query.count}"])
         return [(at, by or "", name or "") for at, by, name in self._connection.execute(text + where, given)]
@@ -235,6 +254,10 @@ class Finder:
         """Return the records by which the runtime's audit ledger counted a run."""
         return [row[0] for row in self._connection.execute(self._sql["audit_of_runs"], {"runs": json.dumps([run])})]
 
+    def miscounted(self) -> int:
+        """Return how many counts by day are not those of the events."""
+        return int(self._connection.execute(self._sql["miscounted"]).get)
+
     def audit_bounds(self) -> tuple[int, int] | None:
         """Return the time of the first and of the last thing that the runtime's audit ledger counted."""
         first, last = self._connection.execute(self._sql["audit_bounds"]).get
@@ -244,34 +267,6 @@ class Finder:
         text = self._sql["event_columns"] + self._sql["of_positions"]
         for row in self._connection.execute(text, {"positions": json.dumps(list(positions))}):
             yield row[-1], _event(row)
-
-    def _where(self, query: Query, hits: Hits) -> tuple[str, dict[str, object]]:
-        given: dict[str, object] = {}
-        parts = list(self._parts(query, hits, given))
-        return (" WHERE " + " AND ".join(parts) if parts else ""), given
-
-    def _parts(self, query: Query, hits: Hits, given: dict[str, object]) -> Iterator[str]:
-        if "where.always" in self._sql:  # what holds for every event of this store: whose it is
-            yield self._sql["where.always"]
-        if query.since_ms is not None:
-            given["since"] = query.since_ms
-            yield self._sql["where.since"]
-        if query.until_ms is not None:
-            given["until"] = query.until_ms
-            yield self._sql["where.until"]
-        yield from hits.parts(self._sql, given)
-        for number, (name, values, negated) in enumerate(query.filters):
-            part = self._filter(name, f"{name}{number}", values, given)
-            yield f"NOT coalesce({part}, false)" if negated else part
-        if not query.noise and not any(name == "label" and not negated for name, _, negated in query.filters):
-            part = self._filter("label", "noise", NOISE, given)
-            yield f"NOT {part}"
-
-    def _filter(self, name: str, parameter: str, values: Iterable[str], given: dict[str, object]) -> str:
-        if name == "is" or name not in FILTERS:
-            return f"({' OR '.join(self._sql[f'where.is_{value}'] for value in values)})"
-        given[parameter] = json.dumps(list(values))
-        return self._sql[f"where.{name}"].replace(f":{name}", f":{parameter}")
 
 
 def _event(row: Sequence[object]) -> Event:

@@ -11,13 +11,14 @@ from limpet.errors import Unavailable
 from limpet.store import opening
 from limpet.store.custody import Custody
 from limpet.store.events import EventTable
-from limpet.store.finding import Finder, Positions
+from limpet.store.finding import Finder
 from limpet.store.names import Names
 from limpet.store.outbox import Outbox
 from limpet.store.records import Records
 from limpet.store.search import SearchIndex, path_of
 from limpet.store.sql import queries
 from limpet.store.state import State
+from limpet.store.where import Positions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

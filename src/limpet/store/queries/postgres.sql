@@ -160,8 +160,10 @@ WHERE e.machine = ANY (:machines) AND e.type = 'subagent' AND (e.session = :sess
 SELECT min(e.pos) >> 20, max(e.pos) >> 20, count(*) FROM limpet.event e WHERE e.machine = ANY (:machines)
 -- name: last_record
 SELECT max(arrived_ms), count(*), max(no) FROM limpet.record WHERE machine = ANY (:machines)
--- name: walking
-SELECT e.id + e.machine * :stride FROM limpet.event e
+-- name: by_time
+
+-- name: are_few
+SELECT count(*) < :few FROM (SELECT 1 FROM limpet.event e:where LIMIT :few) found
 -- name: outline
 SELECT e.id + e.machine * :stride, e.id + e.machine * :stride, e.type, e.status, e.run, e.session_key, e.duration_ms, e.pos >> 20
 FROM limpet.event e

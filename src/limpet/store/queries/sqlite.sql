@@ -37,7 +37,9 @@ WITH RECURSIVE used (id) AS (SELECT min(tool) FROM event WHERE tool IS NOT NULL 
   SELECT (SELECT min(tool) FROM event WHERE tool > used.id) FROM used WHERE used.id IS NOT NULL)
 SELECT value FROM used JOIN name ON name.id = used.id
 -- name: names_of_kind.agent
-SELECT DISTINCT value FROM event JOIN name ON name.id = event.agent
+WITH RECURSIVE used (id) AS (SELECT min(agent) FROM event WHERE agent IS NOT NULL UNION ALL
+  SELECT (SELECT min(agent) FROM event WHERE agent > used.id) FROM used WHERE used.id IS NOT NULL)
+SELECT value FROM used JOIN name ON name.id = used.id
 -- name: events_with_keys
 SELECT DISTINCT event FROM event_key WHERE key IN (SELECT value FROM json_each(:keys))
 -- name: places_of_events
@@ -80,7 +82,7 @@ DELETE FROM stale WHERE pos = ?
 -- name: mark_all_stale
 INSERT OR IGNORE INTO stale (pos) SELECT pos FROM event
 -- name: clear_events
-DELETE FROM event; DELETE FROM sighting; DELETE FROM event_key; DELETE FROM audit; DELETE FROM stale
+DELETE FROM event; DELETE FROM sighting; DELETE FROM event_key; DELETE FROM audit; DELETE FROM stale; DELETE FROM rollup
 -- name: open_events
 SELECT id FROM event WHERE open = 1
 -- name: open_events_of_runs
@@ -165,8 +167,10 @@ SELECT id, at_ms, arrived_ms, event_type, status, agent, session_id, session_key
 SELECT count(*) FROM event e
 -- name: matching
 SELECT e.pos FROM event e
--- name: walking
-SELECT e.pos FROM event e NOT INDEXED
+-- name: by_time
+ NOT INDEXED
+-- name: are_few
+SELECT count(*) < :few FROM (SELECT 1 FROM event e:where LIMIT :few)
 -- name: outline
 SELECT e.pos, e.id, e.type, e.status, e.run, e.session_key, e.duration_ms, e.pos >> 20 FROM event e
 -- name: values_of_names
@@ -189,8 +193,8 @@ e.status IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:st
 -- name: where.tool
 e.tool IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:tool)))
 -- name: where.agent
-coalesce(e.agent, 0) IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:agent))
-  UNION ALL SELECT 0 FROM json_each(:agent) WHERE value = 'unknown')
+(e.agent IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:agent)))
+  OR (e.agent IS NULL AND 'unknown' IN (SELECT value FROM json_each(:agent))))
 -- name: where.session
 (e.session IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:session)))
   OR e.session_key IN (SELECT id FROM name WHERE value IN (SELECT value FROM json_each(:session))))
@@ -246,6 +250,15 @@ e.actor
 e.call
 -- name: counts
 SELECT :by_column, count(*) FROM event e
+-- name: rollup
+SELECT :by_column, sum(e.n) FROM (
+  SELECT type, nullif(status, 0) AS status, nullif(tool, 0) AS tool, nullif(agent, 0) AS agent, nullif(label, 0) AS label, n
+  FROM rollup WHERE day >= :first_day AND day < :end_day) e
+-- name: miscounted
+WITH counted AS (SELECT (pos >> 20) / 86400000, type, coalesce(status, 0), coalesce(tool, 0), coalesce(agent, 0),
+  coalesce(label, 0), count(*) FROM event GROUP BY 1, 2, 3, 4, 5, 6)
+SELECT (SELECT count(*) FROM (SELECT * FROM counted EXCEPT SELECT * FROM rollup))
+  + (SELECT count(*) FROM (SELECT * FROM rollup EXCEPT SELECT * FROM counted))
 -- name: order.newest
  ORDER BY e.pos DESC
 -- name: order.oldest
