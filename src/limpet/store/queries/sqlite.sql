@@ -82,7 +82,7 @@ DELETE FROM stale WHERE pos = ?
 -- name: mark_all_stale
 INSERT OR IGNORE INTO stale (pos) SELECT pos FROM event
 -- name: clear_events
-DELETE FROM rollup; DELETE FROM event; DELETE FROM sighting; DELETE FROM event_key; DELETE FROM audit; DELETE FROM stale
+DELETE FROM event; DELETE FROM sighting; DELETE FROM event_key; DELETE FROM audit; DELETE FROM stale; DELETE FROM rollup
 -- name: open_events
 SELECT id FROM event WHERE open = 1
 -- name: open_events_of_runs
@@ -254,12 +254,11 @@ SELECT :by_column, count(*) FROM event e
 SELECT :by_column, sum(e.n) FROM (
   SELECT type, nullif(status, 0) AS status, nullif(tool, 0) AS tool, nullif(agent, 0) AS agent, nullif(label, 0) AS label, n
   FROM rollup WHERE day >= :first_day AND day < :end_day) e
--- name: miscounted_days
-WITH found AS (
-  SELECT (pos >> 20) / 86400000 AS day, type, coalesce(status, 0), coalesce(tool, 0), coalesce(agent, 0), coalesce(label, 0), count(*)
-  FROM event GROUP BY 1, 2, 3, 4, 5, 6)
-SELECT day FROM (SELECT * FROM found EXCEPT SELECT day, type, status, tool, agent, label, n FROM rollup)
-UNION SELECT day FROM (SELECT day, type, status, tool, agent, label, n FROM rollup EXCEPT SELECT * FROM found) ORDER BY 1
+-- name: miscounted
+WITH counted AS (SELECT (pos >> 20) / 86400000, type, coalesce(status, 0), coalesce(tool, 0), coalesce(agent, 0),
+  coalesce(label, 0), count(*) FROM event GROUP BY 1, 2, 3, 4, 5, 6)
+SELECT (SELECT count(*) FROM (SELECT * FROM counted EXCEPT SELECT * FROM rollup))
+  + (SELECT count(*) FROM (SELECT * FROM rollup EXCEPT SELECT * FROM counted))
 -- name: order.newest
  ORDER BY e.pos DESC
 -- name: order.oldest
