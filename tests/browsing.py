@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
 
 if TYPE_CHECKING:
@@ -36,6 +37,28 @@ class Look:
         return self.page
 
 
+SHIFTS = """new PerformanceObserver((list) => { for (const e of list.getEntries())
+    if (!e.hadRecentInput) window.shifted = (window.shifted ?? 0) + e.value; }).observe({type: "layout-shift", buffered: true})"""
+"""Adds up how much of the page moved by itself (Layout Instability, W3C)."""
+
+TOGETHER = {"light": {}, "dark": {"color_scheme": "dark"}, "phone": PHONE}
+"""The looks in which each page must hold."""
+
+
+def faults(look: Look, path: str) -> list[str]:
+    """Return what is wrong with a page once all of it is there: what moved, what sticks out, what axe-core finds."""
+    page = look.go(path)
+    page.wait_for_load_state("load")
+    page.wait_for_timeout(300)
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    wrong = [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in ("serious", "critical")]
+    if shifted := page.evaluate("window.shifted ?? 0"):
+        wrong.append(f"moved by {shifted}")
+    if not page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"):
+        wrong.append("sticks out sideways")
+    return wrong
+
+
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """Start the browser; where there is none the test is skipped, and says so."""
@@ -55,6 +78,7 @@ def looking(browser: Browser, link: str, **options: Any) -> Iterator[Look]:
     context.set_default_timeout(PATIENCE_MS)
     look = Look(context, context.new_page(), link.partition("/enter")[0])
     _watch(look)
+    look.context.add_init_script(SHIFTS)
     look.page.goto(link)
     look.page.wait_for_url("**/")
     try:

@@ -89,8 +89,8 @@ def test_what_changes_is_counted_anew(tmp_path: Path) -> None:
     ):
         lab.take(lines, producer=f"p-{len(lab.records()) if lab.db.exists() else 0}")
         with lab.store() as store:
-            assert store.find.miscounted() == 0
+            assert store.find.miscounted_days() == []
     assert lab.limpet("rebuild").status == 0
     with lab.store() as store:
-        assert store.find.miscounted() == 0
+        assert store.find.miscounted_days() == []
         assert len(lab.events()) == store.find.count(Query(noise=True))

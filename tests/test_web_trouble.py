@@ -93,14 +93,44 @@ def test_a_file_that_is_no_database_is_said(used: Lab) -> None:
             assert "is not a SQLite database" in reply.text
 
 
-def test_a_locked_database_is_said_or_read(used: Lab) -> None:
-    """While another program holds the database for itself the page says so, and works again afterwards."""
+def test_a_database_that_others_write_is_read(used: Lab) -> None:
+    """Readers of a write-ahead log need not wait for a writer."""
+    with visiting(used) as someone, closing(sqlite3.connect(used.db, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert someone.get("/").status == 200
+        other.execute("ROLLBACK")
+
+
+def test_a_locked_database_is_said(used: Lab) -> None:
+    """While another program has the database for itself every page says so and what to do, and works afterwards."""
+    with closing(sqlite3.connect(used.db, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        with visiting(used) as someone:
+            for path in (*PAGES, *CALLS):
+                reply = someone.get(path)
+                assert (path, 503) == (path, reply.status)
+                assert "locked" in reply.text
+                assert "end that program" in reply.text
+            other.execute("ROLLBACK")
+            other.close()
+            until(lambda: someone.get("/").status == 200, "the page works again")
+
+
+def test_a_database_that_is_damaged_while_a_page_is_read_is_said(used: Lab) -> None:
+    """What is found damaged after the page has begun is said where the page ends then, with what to do."""
     with visiting(used) as someone:
         with closing(sqlite3.connect(used.db, isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")  # readers of a write-ahead log need not wait for a writer
-            assert someone.get("/").status == 200
-            other.execute("ROLLBACK")
-        assert someone.get("/").status == 200
+            other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            (root,) = other.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'tally'").fetchone()
+            (page_size,) = other.execute("PRAGMA page_size").fetchone()
+        with used.db.open("r+b") as file:
+            file.seek((root - 1) * page_size)
+            file.write(b"\xff" * page_size)
+        reply = someone.get("/health")
+        assert 'role="alert"' in reply.text
+        assert "damaged" in reply.text
+        assert "load the page again" in reply.text
 
 
 def test_a_memory_that_is_not_there_yet_is_said(lab: Lab) -> None:

@@ -68,9 +68,9 @@ class Watched:
     `pending` bytes wait in the spool, the oldest since `pending_ms`; `spool_fault` says why the plugin could write
     nothing now; `complaint` why the sidecar cannot record, `stuck` that it does nothing any more; `damaged` where a
     database lies that was damaged and moved aside; `misplaced` why no database can be where it is to be, `advice` what
-    to do then; `log_bytes` how long the database's log is. Of a fleet's
-    machine, `told_ms` is when it last told of itself, `machine` its name, and `complaint` what it said is broken; where
-    an answer is about several machines, `each` holds what is known of each, with its store.
+    to do then; `log_bytes` how long the database's log is, `beside` what goes wrong beside the recorder, a sentence
+    each. Of a fleet's machine, `told_ms` is when it last told of itself, `machine` its name, and `complaint` what it
+    said is broken; where an answer is about several machines, `each` holds what is known of each, with its store.
     """
 
     now_ms: int
@@ -91,6 +91,7 @@ class Watched:
     misplaced: str = ""
     advice: str = ""
     log_bytes: int = 0
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,7 @@ def found(store: Store, watched: Watched) -> Sequence[Break]:
         *_of_the_plugin(store, hooks, words, watched),
         *_of_the_spool(hooks, watched, writes=_stopped_ms(words) is None),
         *_of_the_database(watched),
+        *_beside(watched),
         *_of_the_sources(store.state.watches()),
         *_of_the_results(store, watched),
     ]
@@ -244,6 +246,12 @@ def _of_the_database(watched: Watched) -> Iterator[Break]:
             f"The database's log has grown to {watched.log_bytes >> 20:,} MB: a program does not end its reading."
         )
         yield Break("log", sentence, "End that program: fuser -v names those that have the database open.")
+
+
+def _beside(watched: Watched) -> Iterator[Break]:
+    """Yield that something which goes on beside the recorder ended, hangs or fails: notes, copies, the watch."""
+    if watched.beside:
+        yield Break("beside", " ".join(watched.beside), f"Mend what it names; {RESTART}  starts it anew.")
 
 
 def _of_the_sources(watches: Sequence[Watch]) -> Iterator[Break]:

@@ -102,6 +102,11 @@ def show(at_ms: int, zone_name: str) -> str:
     return to_local(at_ms, zone_name).isoformat(timespec="milliseconds")
 
 
+def said(shown: str) -> str:
+    """Return for people what `show` says of a time: 2026-05-04 14:02:11+02:00."""
+    return f"{shown[:10]} {shown[11:19]}{shown[23:]}"
+
+
 def instant(value: Any, arrived_ms: int, zone_name: str) -> tuple[int, str]:
     """Return what a source said the time was, and a flag: "" where it is plain.
 

@@ -32,11 +32,12 @@ if TYPE_CHECKING:
 
     from limpet.brief.composing import Brief
     from limpet.checking.chain import Sealed
-    from limpet.model import Answer, Json, Record
+    from limpet.model import Answer, Coverage, Json, Record
     from limpet.note.nightly import Nightly
     from limpet.recording import Recording
     from limpet.settings import Settings
     from limpet.spool.reader import SpoolSource
+    from limpet.store.finding import Attempt
     from limpet.store.port import Store
     from limpet.store.postgres.store import FleetStore
     from limpet.store.records import Stored
@@ -164,7 +165,12 @@ class Memory:
     def parts(self, queries: Sequence[Query]) -> Sequence[Answer]:
         """Return answers as of one moment that do not say how complete they are: a page says it once for all."""
         with self.store.snapshot():
-            return [recall.part(self.store, query) for query in queries]
+            return recall.parts(self.store, queries)
+
+    def completeness(self, query: Query, watched: coverage.Watched | None = None) -> Coverage:
+        """Return how complete an answer to this query is; `watched` is what `watched()` said just now, if it did."""
+        with self.store.snapshot():
+            return coverage.of(self.store, query, watched or self.watched())
 
     def ask(self, question: str, now_ms: int | None = None, limit: int = 0, offset: int = 0) -> Answer:
         """Answer a question, in plain English or in filters. Raises NotUnderstood, with what would be understood."""
@@ -189,6 +195,11 @@ class Memory:
     def recent(self, hours: float = 24, kind: str = "", limit: int = 50, now_ms: int | None = None) -> Answer:
         """Return the newest events of the last hours, of one type if given."""
         return self.answer(replace(self.newest(hours, kind, now_ms), limit=limit))
+
+    def latest(self, most: int) -> Sequence[Event]:
+        """Return the newest events of all, at most so many, newest first."""
+        with self.store.snapshot():
+            return self.store.find.page(Query(limit=most))
 
     def newest(self, hours: float = 24, kind: str = "", now_ms: int | None = None) -> Query:
         """Return the question for the events of the last hours, of one type if given."""
@@ -222,6 +233,11 @@ class Memory:
         """Return the events that stand at these places of a timeline."""
         with self.store.snapshot():
             return timeline.events_at(self.store, places)
+
+    def attempts(self, places: Sequence[timeline.Place]) -> Sequence[Attempt]:
+        """Return what was tried at these places of a timeline, and whether it succeeded."""
+        with self.store.snapshot():
+            return self.store.find.attempts([place.line.position for place in places])
 
     def end(self, events: Sequence[Event]) -> tuple[int, str] | None:
         """Return when and how the session of these events ended, as far as anything tells of it."""
@@ -386,7 +402,7 @@ class Memory:
         return messenger.ways(self.settings, route.last(self.settings.state, clock.now_ms()))
 
     def health(self, watched: coverage.Watched | None = None) -> coverage.Health:
-        """Return whether Limpet records what it should, by what was seen from outside, now where that is not given."""
+        """Return whether Limpet records what it should; `watched` is what `watched()` said a moment ago, if it did."""
         if self.settings.fleet:
             from limpet import fleet
 

@@ -35,7 +35,29 @@ def answer(store: Store, query: Query, watched: coverage.Watched) -> Answer:
 
 def part(store: Store, query: Query) -> Answer:
     """Return an answer that does not say how complete it is: for one of many on a page that says it once for all."""
-    hits, query = _hits(store, query)
+    return _part(store, *_hits(store, query))
+
+
+def parts(store: Store, queries: Sequence[Query]) -> Sequence[Answer]:
+    """Return what `part` does of each; what the first one's words leave is not looked for again by those within it."""
+    if not queries:
+        return []
+    hits, first = _hits(store, queries[0])
+    return [_part(store, hits, first), *(_part(store, *_within(store, query, first, hits)) for query in queries[1:])]
+
+
+def _within(store: Store, query: Query, first: Query, hits: Hits) -> tuple[Hits, Query]:
+    """Return the hits of a query: those of the first one, where it asks for no more than a part of the same."""
+    same = (query.words, query.without, query.since_ms, query.until_ms) == (
+        first.words,
+        first.without,
+        first.since_ms,
+        first.until_ms,
+    )
+    return (hits, query) if same and set(first.filters) <= set(query.filters) else _hits(store, query)
+
+
+def _part(store: Store, hits: Hits, query: Query) -> Answer:
     groups: tuple[tuple[str, int], ...] = ()
     events: tuple[Event, ...] = ()
     if query.count:

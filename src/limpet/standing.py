@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from limpet import clock, days, fleet, pushing
+from limpet import clock, days, fleet, pushing, text
 from limpet.alarm import Alarm
 from limpet.note.diary import Diary
 from limpet.upkeep import finishing, pruning
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from limpet.breaks import Break
     from limpet.coverage import Health, Watched
     from limpet.memory import Memory
@@ -102,3 +104,10 @@ def troubles(memory: Memory) -> list[dict[str, Any]]:
         }
         for (day, agent), one in sorted(Diary.read(memory.settings.home).troubles.items())
     ]
+
+
+def trouble_line(trouble: Mapping[str, Any]) -> str:
+    """Return one of these troubles in one line."""
+    which = f"note of {trouble['day']} ({trouble['agent']})"
+    state = f"cannot be written since {days.said(trouble['since'])}" if trouble["failed"] else "was written, but"
+    return text.clean(f"{which} {state}: {trouble['why']}", newlines=False)

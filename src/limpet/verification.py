@@ -85,7 +85,6 @@ def verify(
             *islice(books.differences(store, scratch, chain.forgotten + chain.begins, spool), MOST_FAULTS),
             *(islice(_index_faults(store, scratch), MOST_FAULTS) if indexed else ()),
             *_count_faults(store, now_ms),
-            *_rollup_faults(store),
         ]
     return Verdict(
         records=chain.records,
@@ -127,12 +126,6 @@ def _index_faults(store: SqliteStore, scratch: Scratch) -> Iterator[str]:
             f"event {ids[pos]} has other words in the text index" if pos in ids else "the text index has an event more"
         )
         yield f"{what} than the ledger gives (limpet rebuild makes the index again)"
-
-
-def _rollup_faults(store: SqliteStore) -> Iterator[str]:
-    """Yield whether the counts by day are those of the events."""
-    if wrong := store.find.miscounted():
-        yield f"{wrong:,} counts by day are not those of the events (limpet rebuild makes them again)"
 
 
 def _unmatched(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from limpet import settings, text
@@ -32,7 +31,7 @@ def restore(args: argparse.Namespace) -> int:
     """Put a copy back."""
     progress = output.Progress("records of the copy verified")
     chosen = settings.load(db=args.db)
-    path = Path(args.path).expanduser().absolute()
+    path = settings.user_path(args.path).absolute()
     done = copies.restore(chosen, path, lambda no: progress(f"{no:,}"), replace=args.replace)
     progress.end()
     if done.aside is not None and not args.json:

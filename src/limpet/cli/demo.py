@@ -83,7 +83,7 @@ def _folder(keep: str | None) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="limpet-demo-") as folder:
             yield Path(folder)
         return
-    state = Path(keep).expanduser().absolute()
+    state = settings.user_path(keep).absolute()
     if state.exists() and (not state.is_dir() or any(state.iterdir())):
         raise BadInput(f"{state} is in use; the demo wants a folder of its own.", "Name one that does not exist.")
     yield state

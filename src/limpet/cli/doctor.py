@@ -1,49 +1,26 @@
-"""`limpet doctor`: the whole way from hook to answer, link by link, and the one that is broken. It mends nothing."""
+"""`limpet doctor`: says the whole way from hook to answer, link by link, and the one that is broken."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from limpet import address, breaks, standing, text
-from limpet.alarm import Alarm
-from limpet.cli import keep, output
-from limpet.errors import CheckFailed, LimpetError, Unavailable
+from limpet import address, text, walk
+from limpet.cli import output
+from limpet.errors import CheckFailed
 from limpet.memory import Memory
-from limpet.note.diary import Diary
-from limpet.runtimes.openclaw import cron
-from limpet.runtimes.openclaw.workspaces import Workspaces
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from limpet.breaks import Break, Watched
-    from limpet.coverage import Health
-
-
-class Step(NamedTuple):
-    """One link of the chain: whether it holds, its name, what was found there, and what to do where it is broken."""
-
-    ok: bool
-    what: str
-    found: str
-    remedy: str = ""
-
-
-LINKS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("plugin", ("disabled",)),
-    ("hooks", ("stopped", "silent", "hooks", "results")),
-    ("spool", ("spool", "undrained")),
-    ("recorder", ("sidecar", "stuck", "recorder", "place", "log")),
-)
-"""The links in the order of an event's way, with the breaks that lie there; the sources come after them."""
+    from limpet.walk import Step
 
 
 def doctor(args: argparse.Namespace) -> int:
     """Walk the chain from hook to answer, and name the broken link; exit status 5 where one is."""
     with Memory.open(args.db) as memory:
         memory.settings.check_local()
-        steps = list(_walk(memory))
+        steps = list(walk.steps(memory, lambda at_ms: output.moment(at_ms, memory.settings.zone)))
         broken = next((step for step in steps if not step.ok), None)
         if args.json:
             listed = [{"ok": s.ok, "what": s.what, "found": s.found, "remedy": s.remedy or None} for s in steps]
@@ -62,116 +39,3 @@ def _print(memory: Memory, steps: Sequence[Step], broken: Step | None) -> None:
     for name, origin in memory.settings.origins.items():
         value = address.shown(str(getattr(memory.settings, name)))
         output.data(f"setting {name:<18} {value}  ({origin.kind}{' ' + origin.name if origin.name else ''})")
-
-
-def _walk(memory: Memory) -> Iterator[Step]:
-    try:
-        if not memory.exists():
-            yield from _without_memory(memory)
-            return
-        yield from _chain(memory)
-        yield from _database(memory)
-        yield from _answer(memory)
-    except LimpetError as error:
-        yield Step(False, "database", error.message, error.hint)
-    yield from _notes(memory)
-    yield _alarm(memory)
-
-
-def _without_memory(memory: Memory) -> Iterator[Step]:
-    """Yield what is broken where no memory was made yet, and that there is none."""
-    watched = memory.watched()
-    health = memory.health(watched)
-    for what, codes in LINKS:
-        yield from (Step(False, what, one.sentence, one.remedy) for one in health.breaks if one.code in codes)
-    remedy = breaks.RESTART if watched.plugin else breaks.SETUP
-    yield Step(False, "memory", f"none yet at {memory.settings.db}", remedy)
-
-
-def _chain(memory: Memory) -> Iterator[Step]:
-    """Yield the links up to the memory, each with what is broken in it, or with what was found there."""
-    watched = memory.watched()
-    health = memory.health(watched)
-    last_ms = memory.store.find.last_of(breaks.HOOKS)
-    heard = f"last heard of {output.moment(last_ms, memory.settings.zone)}" if last_ms else "nothing was ever heard"
-    well = {
-        "plugin": _plugin(watched, health),
-        "hooks": f"{'a gateway runs with the plugin in it' if watched.alive else 'no gateway runs now'}; {heard}",
-        "spool": f"{watched.pending:,} bytes wait" if watched.pending else "nothing waits",
-        "recorder": "a sidecar is running, and answers" if watched.recording else "no sidecar is running",
-    }
-    for what, codes in LINKS:
-        yield from _link(what, codes, well[what], health.breaks)
-    for watch in memory.store.state.watches():
-        if watch.source == "spool" and not watch.why:
-            continue  # that nothing waits there was said
-        good = f"read well, last {output.moment(watch.good_ms, memory.settings.zone)}"
-        yield from _link(watch.source, (f"source {watch.source}",), good, health.breaks)
-    yield from _link("count", ("count",), _counted(memory, watched), health.breaks)
-    yield Step(health.ok, "all in all", health.sentence)
-
-
-def _plugin(watched: Watched, health: Health) -> str:
-    if health.state == "demo":
-        return "none is wanted: this is the demo"
-    where = "in OpenClaw's configuration"
-    return f"is {where}" if watched.plugin else f"is not {where} ({breaks.SETUP})"
-
-
-def _link(what: str, codes: Collection[str], well: str, broken: Sequence[Break]) -> Iterator[Step]:
-    here = [one for one in broken if one.code in codes]
-    yield from (Step(False, what, one.sentence, one.remedy) for one in here)
-    if not here:
-        yield Step(True, what, well)
-
-
-def _counted(memory: Memory, watched: Watched) -> str:
-    told = breaks.counted(memory.store, watched.now_ms)
-    return f"OpenClaw counted {told.actions:,} tool actions and {told.runs:,} runs in a week; all are here"
-
-
-def _database(memory: Memory) -> Iterator[Step]:
-    _, records, _ = memory.store.find.last_record()
-    first, last, events = memory.store.find.bounds()
-    zone = memory.settings.zone
-    span = f", {output.moment(first, zone)} to {output.moment(last, zone)}" if first and last else ""
-    yield Step(True, "database", f"{records:,} records, {events:,} events{span}")
-    try:
-        memory.check_index()
-    except Unavailable as error:
-        yield Step(False, "index", error.message, "limpet rebuild")
-        return
-    stale = memory.store.stale()
-    yield Step(True, "index", f"{stale:,} events still to be indexed" if stale else "every event is indexed")
-
-
-def _answer(memory: Memory) -> Iterator[Step]:
-    """Ask what anybody would ask, the way that anybody's question goes."""
-    found = memory.recent(24, limit=1)
-    yield Step(True, "answer", f"{found.count:,} events in the last 24 hours, {found.coverage.state}")
-
-
-def _notes(memory: Memory) -> Iterator[Step]:
-    """Yield where each agent's notes go and what says so, when the last one was written, and what is in the way."""
-    diary, known = Diary.read(memory.settings.home), Workspaces(memory.settings)
-    for agent in known.agents():
-        place = known.of(agent)
-        last = diary.last.get(agent)
-        when = f"; the last one, of {last[0]}, at {output.moment(last[2], memory.settings.zone)}" if last else ""
-        there = "" if place.path.is_dir() else "; there is no such folder yet"
-        yield Step(True, "notes", f"of {agent} go to {place.path / 'memory'} ({place.why}){there}{when}")
-    for trouble in standing.troubles(memory):
-        yield Step(not trouble["failed"], "note", keep.note_line(trouble))
-    if job := cron.job_of(memory.settings.state):
-        yield Step(True, "cron", f"OpenClaw's cron starts the notes, too (job {job})")
-
-
-def _alarm(memory: Memory) -> Step:
-    """Return who would be told, and what they were told that still holds."""
-    chosen = memory.settings
-    if not chosen.alarm_after_s:
-        return Step(True, "alarm", "nobody is told: alarm_after_s is 0")
-    way = next(iter(memory.ways()))[0]
-    said = f"somebody is told by {way} after {chosen.alarm_after_s:,} s of trouble"
-    told = Alarm.read(chosen.home).told
-    return Step(True, "alarm", f"{said}; was told: {' '.join(told)}" if told else said)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from limpet import standing, text
+from limpet import days, standing, text
 from limpet.cli import output
 from limpet.errors import CheckFailed
 from limpet.memory import Memory
@@ -28,8 +28,8 @@ def status(args: argparse.Namespace) -> int:
 
 def _standing_lines(told: Mapping[str, Any]) -> Iterator[str]:
     parts = [
-        f"Since {output.moment_said(told['since'])}" if told.get("since") else "",
-        f"last record {output.moment_said(told['last_record'])}" if told.get("last_record") else "",
+        f"Since {days.said(told['since'])}" if told.get("since") else "",
+        f"last record {days.said(told['last_record'])}" if told.get("last_record") else "",
         f"{told['pending_bytes']:,} bytes behind" if "counts" in told else "",
     ]
     yield " ".join(filter(None, [told["sentence"], "; ".join(part for part in parts if part)]))
@@ -48,7 +48,7 @@ def _standing_lines(told: Mapping[str, Any]) -> Iterator[str]:
     for machine in told.get("machines", ()):
         yield f"  {machine['machine']:<24} {machine['records']:>12,} records  {text.clean(machine['state'])}"
     for trouble in told.get("notes", ()):
-        yield f"  {note_line(trouble)}"
+        yield f"  {standing.trouble_line(trouble)}"
     yield from _counted(told.get("counts", {}))
 
 
@@ -59,15 +59,6 @@ def _counted(counts: Mapping[str, int]) -> Iterator[str]:
     ):
         if n := counts.get(name):
             yield f"  {n:,} {what}"
-
-
-def note_line(trouble: Mapping[str, Any]) -> str:
-    """Return one of these troubles in one line."""
-    which = f"note of {trouble['day']} ({trouble['agent']})"
-    state = (
-        f"cannot be written since {output.moment_said(trouble['since'])}" if trouble["failed"] else "was written, but"
-    )
-    return text.clean(f"{which} {state}: {trouble['why']}", newlines=False)
 
 
 def rebuild(args: argparse.Namespace) -> int:

@@ -209,12 +209,7 @@ def _brief(at_ms: int, zone: str) -> str:
 
 def moment(at_ms: int, zone: str) -> str:
     """Return a time for people: local, with its offset."""
-    return moment_said(days.show(at_ms, zone))
-
-
-def moment_said(shown: str) -> str:
-    """Return for people what JSON says of a time."""
-    return f"{shown[:10]} {shown[11:19]}{shown[23:]}"
+    return days.said(days.show(at_ms, zone))
 
 
 def details(event: Event, records: Sequence[Record], zone: str) -> None:

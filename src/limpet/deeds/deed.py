@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from limpet.deeds.commands import PREPARING, program_of
 from limpet.deeds.quoting import code, quoted
-
-if TYPE_CHECKING:
-    from limpet.model import Event
 
 FAMILIES = ("ran", "wrote", "used", "opened", "searched", "read")
 """What a call may have been, the more telling first."""
@@ -30,6 +27,26 @@ LONGEST = 60
 """A longer command is told by its program."""
 
 
+class Call(Protocol):
+    """What has to be known of a tool call: an event, or as much of one."""
+
+    @property
+    def tool(self) -> str:
+        """The tool's name."""
+
+    @property
+    def summary(self) -> str:
+        """The event's summary."""
+
+    @property
+    def session(self) -> str:
+        """The session's id."""
+
+    @property
+    def session_key(self) -> str:
+        """The session's key."""
+
+
 class Deed(NamedTuple):
     """A kind of call: its family, what tells kinds apart, its name, and `whole`, this call in full; as Markdown."""
 
@@ -39,7 +56,7 @@ class Deed(NamedTuple):
     whole: str
 
 
-def deed_of(event: Event) -> Deed:
+def deed_of(event: Call) -> Deed:
     """Return what a tool call did, as far as its summary says so: the tool and its telling argument."""
     tool = event.tool or "a tool"
     said = event.summary
@@ -55,7 +72,7 @@ def deed_of(event: Event) -> Deed:
     return _looked(tool, told) or Deed("used", tool, code(tool), f"{code(tool)} ({quoted(told, 60)})")
 
 
-def aim_of(event: Event, deed: Deed) -> tuple[str, str]:
+def aim_of(event: Call, deed: Deed) -> tuple[str, str]:
     """Return what a success must be of to make a call good: of the same kind, and in the same session for a bare tool.
 
     Two bookings are two things; a command, a file or an address is the same wherever it is named.

@@ -44,6 +44,18 @@ class Line(NamedTuple):
     at_ms: int
 
 
+class Attempt(NamedTuple):
+    """As much of an event as says what was tried, and whether that succeeded."""
+
+    id: int
+    type: str
+    status: str
+    tool: str
+    session: str
+    session_key: str
+    summary: str
+
+
 class Finder:
     """The reading verbs on events of one database."""
 
@@ -97,6 +109,17 @@ class Finder:
             for pos, number, kind, status, run, key, took, at_ms in rows
         ]
 
+    def attempts(self, positions: Sequence[int]) -> list[Attempt]:
+        """Return what was tried at these positions, in this order: of thousands in a moment, as in an outline."""
+        text = self._sql["attempts"] + self._sql["of_positions"]
+        rows = self._connection.execute(text, {"positions": json.dumps(list(positions))}).fetchall()
+        said = self._said({code for row in rows for code in row[2:7] if code is not None})
+        found = {
+            pos: Attempt(number, said[kind], said[status], said[tool], said[session], said[key], what)
+            for pos, number, kind, status, tool, session, key, what in rows
+        }
+        return [found[pos] for pos in positions if pos in found]
+
     def _said(self, codes: Collection[Any]) -> Mapping[Any, str]:
         """Return what these codes of names stand for."""
         named = (
@@ -142,6 +165,10 @@ class Finder:
         text = self._sql["rollup"].replace(":by_column", self._sql[column])
         given |= {"first_day": days.first, "end_day": days.end}
         return list(self._connection.execute(text + where + self._sql["grouped"], given))
+
+    def miscounted_days(self) -> list[int]:
+        """Return the days, UTC, since 1970, whose counts by day are not those of their events."""
+        return [day for (day,) in self._connection.execute(self._sql["miscounted_days"])]
 
     def _whole_days(self, query: Query) -> WholeDays | None:
         """Return the whole days of a query's window, None where there are none or not all of it was counted by day."""
@@ -253,10 +280,6 @@ class Finder:
     def counted_run(self, run: str) -> list[int]:
         """Return the records by which the runtime's audit ledger counted a run."""
         return [row[0] for row in self._connection.execute(self._sql["audit_of_runs"], {"runs": json.dumps([run])})]
-
-    def miscounted(self) -> int:
-        """Return how many counts by day are not those of the events."""
-        return int(self._connection.execute(self._sql["miscounted"]).get)
 
     def audit_bounds(self) -> tuple[int, int] | None:
         """Return the time of the first and of the last thing that the runtime's audit ledger counted."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from limpet.model import Event, Json, Query, Record
     from limpet.store.connection import Hits
-    from limpet.store.finding import Line
+    from limpet.store.finding import Attempt, Line
     from limpet.store.records import Stored
     from limpet.store.state import Counted, Stream, Watch
 
@@ -33,6 +33,9 @@ class Finding(Protocol):
 
     def outline(self, query: Query) -> list[Line]:
         """Return the matches that `page` would, as lines."""
+
+    def attempts(self, positions: Sequence[int]) -> list[Attempt]:
+        """Return what was tried at these positions, in this order."""
 
     def news(self, first: int, most: int) -> list[Event]:
         """Return the newest events, at most so many, of which records from this place on tell."""

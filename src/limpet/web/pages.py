@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from limpet import text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FOLDER = Path(__file__).parent
 STATIC = FOLDER / "static"
@@ -25,9 +28,21 @@ ENVIRONMENT = Environment(
     finalize=_cleaned,
     trim_blocks=True,
     lstrip_blocks=True,
+    auto_reload=False,
 )
+
+
+def prepare() -> None:
+    """Compile every template: the first reader of each page would wait for that."""
+    for name in ENVIRONMENT.list_templates():
+        ENVIRONMENT.get_template(name)
 
 
 def page(template: str, /, **values: Any) -> str:
     """Return the page that a template makes of these values."""
     return ENVIRONMENT.get_template(template).render(values)
+
+
+def pieces(template: str, /, **values: Any) -> Iterator[str]:
+    """Yield the same piece by piece, while it is being made."""
+    yield from ENVIRONMENT.get_template(template).generate(values)

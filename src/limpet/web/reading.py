@@ -14,6 +14,7 @@ from limpet.errors import LimpetError
 from limpet.interpreter.places import event_id
 from limpet.memory import Memory
 from limpet.store import opening
+from limpet.web import pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -80,7 +81,7 @@ class Readers:
     async def warm(self) -> None:
         """Learn what the first question will want to know; a memory that cannot be read now says so later."""
         with suppress(LimpetError):
-            await self.read(lambda memory: memory.names() if memory.exists() else {}, self.settings, fresh=False)
+            await self.read(_warmed, self.settings, fresh=False)
 
     async def read(self, what: Callable[[Reader], Result], settings: Settings, *, fresh: bool = True) -> Result:
         """Return what a function makes of a memory, which is closed afterwards."""
@@ -92,6 +93,13 @@ class Readers:
                 return what(memory)
 
         return await anyio.to_thread.run_sync(inside, limiter=self._limit)
+
+
+def _warmed(memory: Reader) -> None:
+    pages.prepare()
+    if memory.exists() and not memory.settings.fleet:
+        memory.names()
+        memory.notes()  # what it needs is loaded with it
 
 
 @contextmanager

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 
 from limpet import days
 from limpet.errors import BadInput
 from limpet.web import parameters, spreadsheet, suggesting
 from limpet.web.clocks import Clocks
 from limpet.web.guard import cookies_of
-from limpet.web.pages import page
 from limpet.web.parameters import LIMIT, NOW, OFFSET, TZ, Parameter, Q
+from limpet.web.sending import Sheet
 from limpet.web.views import ask, event, health, live, notes, session, today
 
 if TYPE_CHECKING:
@@ -71,13 +70,12 @@ def showing(one: Page, readers: Readers) -> Endpoint:
         clocks = _clocks(request, given, readers)
         settings = replace(readers.settings, zone=clocks.zone)
 
-        def made(memory: Reader) -> tuple[str, int]:
-            shown = one.view(memory, given, clocks)
-            told = {"q": "", **shown, "clocks": clocks, "menu": one.menu}
-            return page(one.template, **told), shown.get("status", HTTPStatus.OK)
+        sheet = Sheet()
 
-        text, status = await readers.read(made, settings, fresh=False)
-        return HTMLResponse(text, status)
+        def make(memory: Reader) -> None:
+            sheet.fill(one.template, {"q": "", **one.view(memory, given, clocks), "clocks": clocks, "menu": one.menu})
+
+        return await sheet.answer(readers.read(make, settings, fresh=False))
 
     return show
 

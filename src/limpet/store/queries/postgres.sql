@@ -167,6 +167,9 @@ SELECT count(*) < :few FROM (SELECT 1 FROM limpet.event e:where LIMIT :few) foun
 -- name: outline
 SELECT e.id + e.machine * :stride, e.id + e.machine * :stride, e.type, e.status, e.run, e.session_key, e.duration_ms, e.pos >> 20
 FROM limpet.event e
+-- name: attempts
+SELECT e.id + e.machine * :stride, e.id + e.machine * :stride, e.type, e.status, e.tool, e.session, e.session_key, e.summary
+FROM limpet.event e
 -- name: values_of_names
 SELECT v, v FROM unnest(:ids::text[]) v
 -- name: names_since.agent

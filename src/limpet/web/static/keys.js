@@ -1,4 +1,6 @@
 // The keyboard: j and k to the next and previous event, n and p to failures, / to the question, ? to the list of keys.
+import { bring } from "./windows.js";
+
 const rows = (selector) => [...document.querySelectorAll(selector)];
 const typing = (target) => target.closest("input, textarea, select, [contenteditable]");
 
@@ -15,13 +17,23 @@ const step = (selector, by) => {
   return true;
 };
 
+// At the end of what is shown the next window is brought first.
+const walk = async (by) => step(".row", by) || ((await bring(by > 0 ? "next" : "prev")) && step(".row", by));
+
+const toFailure = (by) => step('.row[data-tone="bad"]', by) || document.querySelector(`[data-failed=${by > 0 ? "after" : "before"}]`)?.click();
+
 const actions = {
-  j: () => step(".row", 1) || document.querySelector("a[rel=next]")?.focus(),
-  k: () => step(".row", -1),
-  n: () => step('.row[data-tone="bad"]', 1) || document.querySelector("[data-failed=after]")?.click(),
-  p: () => step('.row[data-tone="bad"]', -1) || document.querySelector("[data-failed=before]")?.click(),
+  j: () => walk(1),
+  k: () => walk(-1),
+  n: () => toFailure(1),
+  p: () => toFailure(-1),
   "/": () => document.querySelector("[data-suggest]")?.focus(),
   "?": () => document.querySelector("#help")?.showModal(),
+};
+
+const land = () => {
+  if (document.activeElement !== document.body) return;
+  document.querySelector(".wanted .row, :target .row")?.focus({ preventScroll: true });
 };
 
 export const listenToKeys = () => {
@@ -33,6 +45,7 @@ export const listenToKeys = () => {
     action();
   });
   document.querySelector("[data-help]")?.addEventListener("click", actions["?"]);
-  const target = document.querySelector(".wanted .row, :target .row");
-  target?.focus({ preventScroll: true });
+  land();
+  // The browser goes to what the address names once all is there, and takes the focus away again.
+  window.addEventListener("load", () => setTimeout(land));
 };

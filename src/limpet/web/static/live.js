@@ -1,7 +1,8 @@
 // New events within a second, without losing one's place: the stream says that there is something new, and the page asks
 // for what it shows of it. A page that nobody looks at has no stream: browsers allow a host only six connections.
 import { documentAt } from "./asking.js";
-import { appendWindow } from "./windows.js";
+import { inPlace } from "./place.js";
+import { follow } from "./windows.js";
 
 const MOST = 500;
 const PAUSE_MS = 1000;
@@ -15,14 +16,6 @@ let unseen = 0;
 const say = (text) => {
   const status = document.querySelector("#stream");
   if (status) status.textContent = text;
-};
-
-// Keeps the row that is at the top of the window where it is, while others are put above it.
-const inPlace = (change) => {
-  const anchor = window.scrollY > 0 ? [...document.querySelectorAll(".lines > li")].find((row) => row.getBoundingClientRect().bottom > 70) : null;
-  const before = anchor?.getBoundingClientRect().top;
-  change();
-  if (anchor?.isConnected) window.scrollBy(0, anchor.getBoundingClientRect().top - before);
 };
 
 const pill = () => {
@@ -61,8 +54,6 @@ const rows = async () => {
   pill();
 };
 
-const more = () => appendWindow(`?from=${place.dataset.last}`);
-
 // Puts a newer version of the page's parts in place of those in which nobody is busy.
 const refresh = async () => {
   const page = await documentAt(location.href);
@@ -77,7 +68,7 @@ const refresh = async () => {
   });
 };
 
-const kinds = { rows, more, again: refresh };
+const kinds = { rows, more: follow, again: refresh };
 
 const bring = async () => {
   if (!kinds[place.dataset.live]) return; // a timeline of which the end is not shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
@@ -48,31 +49,46 @@ def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[st
     if not said.strip():
         return {"q": "", "examples": EXAMPLES, "answer": None, "problem": None}
     try:
-        found = memory.ask(said, given["now"], given["limit"] or 0, given["offset"])
+        query = memory.understood(said, given["now"])
     except (NotUnderstood, BadInput) as problem:
         hint = problem.hint.partition("Try: ")
         return {"q": said, "examples": EXAMPLES, "answer": None, "problem": problem, "hint": hint[::2], "status": 400}
-    parts = pieces(found.query)
+    query = replace(query, limit=given["limit"] or query.limit, offset=given["offset"] or query.offset)
+    parts = pieces(query)
     return {
         "q": said,
         "examples": (),
         "problem": None,
-        "answer": found,
-        "window": _window(found.query, clocks),
+        "query": query,
+        "window": _window(query, clocks),
         "understood": [(part, _without(parts, number)) for number, part in enumerate(parts)],
+        "exported": urlencode({"q": said}),
+        "answer": lambda: _answer(memory, query, said, parts, clocks),
+    }
+
+
+def _answer(memory: Reader, query: Query, said: str, parts: Sequence[str], clocks: Clocks) -> Mapping[str, Any]:
+    """Return the answer: how many, the groups, the events, and its chart where that is made in a moment."""
+    # To look for words takes long, and it is done once for the answer and for its chart.
+    at_once = _timed(query) if query.words or query.without else []
+    found, *over_time = memory.parts([query, *at_once])
+    if _is_small(found) and not over_time:
+        over_time = list(memory.parts(_timed(query)))
+    return {
+        "found": replace(found, coverage=memory.completeness(query)),
         "rows": [row_of(event, clocks) for event in found.events],
         "groups": list(_groups(found, parts)),
         "more_groups": max(0, len(found.groups) - MOST_GROUPS),
-        "chart": _chart(memory, found, clocks) if _is_small(found) else None,
-        "chart_later": not _is_small(found) and _is_drawn(found.query),
+        "chart": _chart(query, over_time, clocks),
+        "chart_later": not over_time and _is_drawn(query),
         "pages": _pages(said, found),
-        "exported": urlencode({"q": said}),
     }
 
 
 def chart(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[str, Any]:
     """Return the chart of a question alone: what is large comes after its answer."""
-    return {"chart": _chart(memory, memory.ask(given["q"], given["now"], 1), clocks)}
+    query = memory.understood(given["q"], given["now"])
+    return {"chart": _chart(query, memory.parts(_timed(query)), clocks)}
 
 
 def _is_small(found: Answer) -> bool:
@@ -123,17 +139,24 @@ def _question(by: str, name: str, parts: Sequence[str]) -> str:
     return ""
 
 
-def _chart(memory: Reader, found: Answer, clocks: Clocks) -> Mapping[str, Any] | None:
+def _timed(query: Query) -> Sequence[Query]:
+    """Return the questions for the counts over time, all and failures; none where they would say nothing."""
+    if not _is_drawn(query):
+        return []
+    every = replace(query, by=query.by or _span(query), offset=0)
+    return [every, replace(every, filters=(*every.filters, ("is", ("error",), False)))]
+
+
+def _chart(query: Query, over_time: Sequence[Answer], clocks: Clocks) -> Mapping[str, Any] | None:
     """Return the counts over time, failures apart; None where there is nothing to draw."""
-    query = found.query
-    if not _is_drawn(query) or not found.count:
+    if not over_time or not over_time[0].groups:
         return None
-    by = query.by or _span(query)
-    every, bad = _over_time(memory, query, by)
-    if by == "day" and len(every) and len(list(_keys(every, query, by, clocks))) > MOST_COLUMNS:
-        by = "month"
-        every, bad = _over_time(memory, query, by)
+    by = over_time[0].query.by
+    every, bad = (dict(answer.groups) for answer in over_time)
     keys = list(_keys(every, query, by, clocks))
+    if by == "day" and len(keys) > MOST_COLUMNS:
+        by, every, bad = "month", _by_month(every), _by_month(bad)
+        keys = list(every)
     if len(keys) < 2 or len(keys) > 6 * MOST_COLUMNS:
         return None
     columns = [Column(key, {"fine": every.get(key, 0) - bad.get(key, 0), "failed": bad.get(key, 0)}) for key in keys]
@@ -141,10 +164,11 @@ def _chart(memory: Reader, found: Answer, clocks: Clocks) -> Mapping[str, Any] |
     return {"bars": charts.columns(columns), "by": by, "first": _short(keys[0]), "last": _short(keys[-1]), "most": most}
 
 
-def _over_time(memory: Reader, query: Query, by: str) -> tuple[dict[str, int], dict[str, int]]:
-    timed = replace(query, by=by, offset=0)
-    every, bad = memory.parts([timed, replace(timed, filters=(*timed.filters, ("is", ("error",), False)))])
-    return dict(every.groups), dict(bad.groups)
+def _by_month(found: Mapping[str, int]) -> dict[str, int]:
+    months: Counter[str] = Counter()
+    for day in sorted(found):
+        months[day[:7]] += found[day]
+    return dict(months)
 
 
 def _span(query: Query) -> str:

@@ -1,126 +1,108 @@
-"""The chain from hook to answer, link by link; gaps, sizes, what was taken out, and what the notes cost."""
+"""How all of it stands: the chain link by link, gaps, the alarm, sizes and what they will be, secrets, costs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from limpet import address, clock, standing
+from limpet import address, clock, standing, walk
 from limpet.model import Query
 from limpet.note.spending import Purse
 from limpet.store.search import path_of
-from limpet.web.clocks import DAY_MS, Clocks, size
+from limpet.web.clocks import DAY_MS, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from limpet.web.clocks import Clocks
     from limpet.web.reading import Reader
 
-LATE_MS = 60_000
 SECRET = "secret: "  # noqa: S105 - the name of a count
+WEEK_DAYS = 7
 YEAR_DAYS = 365
+NIGHTS = 14
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """One link of the chain: whether it holds (None: nobody knows), what it is, what was found."""
+class Night(NamedTuple):
+    """What one night's notes cost: tokens, how many a model worded, and how many the rules did after all."""
 
-    holds: bool | None
-    name: str
-    found: str
+    night: str
+    tokens: int
+    worded: int
+    refused: int
 
 
 def view(memory: Reader, _: Mapping[str, Any], clocks: Clocks) -> Mapping[str, Any]:
     """Return how the whole chain stands."""
-    told = standing.told(memory)
-    if memory.settings.fleet or not memory.exists():
-        return {"told": told, "nothing": True, "machines": told.get("machines", ())}
-    now = clock.now_ms()
-    week = memory.answer(Query(since_ms=now - 7 * DAY_MS, until_ms=now, zone=clocks.zone, limit=0))
-    counts = told["counts"]
+    is_fleet = bool(memory.settings.fleet)
+    if not memory.exists():
+        return {"told": lambda: standing.told(memory), "fleet": False, "nothing": True}
+    memory.head()  # a memory that cannot be read says so before anything is sent
     return {
-        "told": told,
+        "told": lambda: standing.told(memory),
+        "fleet": is_fleet,
         "nothing": False,
-        "machines": (),
-        "health": memory.health(),
-        "links": list(_machines(told) if memory.settings.fleet else _links(memory, clocks)),
-        "gaps": [(clocks.moment(g.from_ms), clocks.moment(g.to_ms) if g.to_ms else "now", g.source, g.why)
-                 for g in week.coverage.gaps],
-        "coverage": week.coverage,
-        "files": _files(memory),
-        "forecast": _forecast(memory, week.count),
-        "secrets": [(name.removeprefix(SECRET), n) for name, n in counts.items() if name.startswith(SECRET)],
-        "counts": [(name, n) for name, n in counts.items() if not name.startswith(SECRET)],
-        "spent": _spent(memory),
+        "secrets_of": _secrets,
+        "counts_of": _counts,
+        "steps": lambda: list(walk.steps(memory, clocks.moment, thorough=False)),
+        "week": lambda: _week(memory, clocks),
+        "nights": list(_nights(memory)),
+        "budget": memory.settings.note_token_budget,
         "settings": [(name, address.shown(str(getattr(memory.settings, name)))) for name in memory.settings.origins],
-    }  # fmt: skip
+    }
 
 
-def _machines(told: Mapping[str, Any]) -> Iterator[Link]:
-    """Yield each machine of a fleet, as it last said how it stands."""
-    for one in told["machines"]:
-        yield Link(one["ok"], one["machine"], f"{one['records']:,} records. {one['state']}")
+def _week(memory: Reader, clocks: Clocks) -> Mapping[str, Any]:
+    """Return how well the last seven days were watched, what lies where, and how it grows."""
+    now = clock.now_ms()
+    week = memory.answer(Query(since_ms=now - WEEK_DAYS * DAY_MS, until_ms=now, zone=clocks.zone, limit=0))
+    files = [(name, str(path), size(_weight(path))) for name, path in _places(memory)]
+    return {"coverage": week.coverage, "files": files, "grows": _grows(memory, week.count)}
 
 
-def _links(memory: Reader, clocks: Clocks) -> Iterator[Link]:
-    watched = memory.watched()
-    yield Link(
-        watched.plugin or None,
-        "plugin",
-        "is in OpenClaw's configuration" if watched.plugin else "is not in OpenClaw's configuration",
-    )
-    yield Link(watched.alive or None, "gateway", "runs, and its plugin writes" if watched.alive else "none runs now")
-    late = watched.pending_ms is not None and watched.now_ms - watched.pending_ms > LATE_MS
-    yield Link(not late and not watched.spool_fault, "spool", watched.spool_fault or f"{size(watched.pending)} wait")
-    yield Link(watched.recording, "recorder", "a sidecar is running" if watched.recording else "no sidecar is running")
-    for watch in memory.store.state.watches():
-        name = "reading it" if watch.source == "spool" else watch.source
-        yield Link(not watch.why, name, watch.why or f"read well, last {clocks.moment(watch.good_ms)}")
-    _, records, _ = memory.store.find.last_record()
-    yield Link(True, "ledger", f"{records:,} records")
-    first, last, events = memory.store.find.bounds()
-    span = f", {clocks.moment(first)} to {clocks.moment(last)}" if first and last else ""
-    yield Link(True, "events", f"{events:,}{span}")
-    stale = memory.store.stale()
-    yield Link(stale < 1000, "text index", f"{stale:,} events still to be taken in" if stale else "holds every event")
+def _secrets(told: Mapping[str, Any]) -> Sequence[tuple[str, int]]:
+    found = ((name.removeprefix(SECRET), n) for name, n in told.get("counts", {}).items() if name.startswith(SECRET))
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
 
-def _files(memory: Reader) -> Sequence[tuple[str, str, str]]:
-    """Return what lies where and how large it is: name, path, size."""
+def _counts(told: Mapping[str, Any]) -> Sequence[tuple[str, int]]:
+    return [(name, n) for name, n in told.get("counts", {}).items() if not name.startswith(SECRET)]
+
+
+def _places(memory: Reader) -> Iterator[tuple[str, Path]]:
+    """Yield what lies where."""
     chosen = memory.settings
-    if chosen.fleet:
-        return []
-    places = (
-        ("database", chosen.db),
-        ("text index", path_of(chosen.db)),
-        ("spool", chosen.spool),
-        ("quarantine", chosen.quarantine),
-    )
-    return [(name, str(path), size(_weight(path))) for name, path in places]
+    yield "database", chosen.db
+    yield "text index", path_of(chosen.db)
+    yield "spool", chosen.spool
+    yield "quarantine", chosen.quarantine
 
 
 def _weight(path: Path) -> int:
-    """Return the bytes of a file with its log, or of a folder."""
-    if path.is_dir():
-        return sum(one.stat().st_size for one in path.rglob("*") if one.is_file())
-    return sum(one.stat().st_size for one in (path, path.with_name(f"{path.name}-wal")) if one.exists())
+    """Return the bytes of a file with its log, or of a folder; what goes away meanwhile weighs nothing."""
+    files = path.rglob("*") if path.is_dir() else (path, path.with_name(f"{path.name}-wal"))
+    return sum(map(_bytes, files))
 
 
-def _forecast(memory: Reader, in_a_week: int) -> str:
-    """Return what both files will weigh in a year if every week is like the last one."""
-    db = memory.settings.db
-    if memory.settings.fleet:
-        return ""
-    _, _, events = memory.store.find.bounds()
+def _bytes(path: Path) -> int:
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except OSError:
+        return 0
+
+
+def _grows(memory: Reader, in_a_week: int) -> tuple[str, str] | None:
+    """Return what a week like the last one adds to both files, and what a year of them; None where nobody can say."""
+    db, events = memory.settings.db, memory.store.find.bounds()[2]
     if not events or not in_a_week:
-        return ""
-    each = (_weight(db) + _weight(path_of(db))) / events
-    return size(round(each * in_a_week / 7 * YEAR_DAYS))
+        return None
+    week = (_weight(db) + _weight(path_of(db))) * in_a_week / events
+    return size(round(week)), size(round(week / WEEK_DAYS * YEAR_DAYS))
 
 
-def _spent(memory: Reader) -> Sequence[tuple[str, int]]:
-    """Return the tokens that the notes of each night cost, newest first; none where no model words them."""
-    if memory.settings.note_model == "off":
-        return []
-    return sorted(Purse(memory.settings.home).read().spent.items(), reverse=True)[:14]
+def _nights(memory: Reader) -> Iterator[Night]:
+    """Yield what the notes of each night cost, newest first; none where no model was ever asked."""
+    spending = Purse(memory.settings.home).read()
+    for night, tokens in sorted(spending.spent.items(), reverse=True)[:NIGHTS]:
+        by = [draft.by for draft in spending.drafts if draft.night == night]
+        yield Night(night, tokens, by.count("model"), by.count("rules"))

@@ -15,16 +15,13 @@ if TYPE_CHECKING:
 MOST = 60
 """So many events are shown at first, and so many come at once at most."""
 
-HOURS = 24 * 365 * 50
-
 
 def view(memory: Reader, _: Mapping[str, Any], clocks: Clocks) -> Mapping[str, Any]:
     """Return the newest events and the number of the newest record."""
     if not memory.exists():
         return {"rows": [], "head": 0}
     head = memory.head()
-    found = memory.recent(HOURS, "", MOST)
-    return {"rows": [row_of(event, clocks) for event in found.events], "head": head}
+    return {"rows": [row_of(event, clocks) for event in memory.latest(MOST)], "head": head}
 
 
 def news(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[str, Any]:

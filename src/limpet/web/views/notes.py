@@ -46,18 +46,20 @@ def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[st
     # A note is of the agent's day, whatever zone its reader sits in.
     today = days.day_of(clock.now_ms(), clocks.agent_zone)
     day = _day(given["day"], today)
-    shared = {"day": day, "title": f"{day:%A}, {clocks.day(day)}", "before": day - timedelta(days=1),
+    shared: dict[str, Any] = {"day": day, "title": f"{day:%A}, {clocks.day(day)}", "before": day - timedelta(days=1),
               "after": day + timedelta(days=1) if day < today else None, "is_today": day == today}  # fmt: skip
-    if not memory.exists() or memory.settings.fleet:
-        return {**shared, "nothing": True, "notes": [], "fleet": bool(memory.settings.fleet)}
+    if not memory.exists():
+        return {**shared, "nothing": True}
+    memory.head()  # a memory that cannot be read says so before anything is sent
+    shared |= {"nothing": False, "briefs": lambda: [row_of(event, clocks) for event in _briefs(memory, day, clocks)]}
+    if memory.settings.fleet:
+        return {**shared, "machines": [one.name for one in memory.fleet().machines]}
     written = {agent: path for _, agent, path in written_of(memory, day)}
     return {
         **shared,
-        "nothing": False,
-        "notes": [_note(plan, written.get(plan.agent, "")) for plan in plans_of(memory, day)],
-        "briefs": [row_of(event, clocks) for event in _briefs(memory, day, clocks)],
-        "agents": sorted(memory.note_agents()),
-        "zone": clocks.agent_zone,
+        "machines": None,
+        "notes": lambda: [_note(plan, written.get(plan.agent, "")) for plan in plans_of(memory, day)],
+        "agents": lambda: sorted(memory.note_agents()),
     }
 
 

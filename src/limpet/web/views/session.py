@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
-from limpet.deeds.deed import aim_of, deed_of
 from limpet.memory import parse_id
 from limpet.web import charts
 from limpet.web.charts import Bar
 from limpet.web.clocks import took
 from limpet.web.rows import TONES, Row, row_of
+from limpet.web.views.mending import TRIED, WRONG, Ties, ties
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from limpet.model import Event
     from limpet.timeline import Place
     from limpet.web.clocks import Clocks
     from limpet.web.reading import Reader
 
-WINDOW = 200
+WINDOW = 100
 """So many events are shown at a time; more come as the reader scrolls."""
 
 MOST = 200_000
@@ -40,6 +40,7 @@ TIMED = frozenset({"tool_call", "model_call", "run", "subagent", "cron", "delive
 """What takes time, and is drawn as a bar beside the others of its turn."""
 
 BAD = frozenset({"failed", "timed_out"})
+NOTHING = Ties()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,7 @@ class Step:
     row: Row
     bar: Bar | None
     idle: str
-    mended: int
-    mends: int
+    ties: Ties
     is_new_day: bool
 
 
@@ -63,7 +63,6 @@ def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[st
     first = max(0, index.get(wanted, 0) - BEFORE)
     window = places[first : first + WINDOW]
     events = memory.at(window)
-    around = memory.at(places[first + WINDOW : first + 2 * WINDOW])
     failures = [place.line.id for place in places if _is_bad(place)]
     last = window[-1].line
     end = memory.end(memory.at([*[p for p in places if p.line.type == "session" and not p.is_child][:50], places[-1]]))
@@ -77,13 +76,13 @@ def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[st
         "total": len(places),
         "first": first,
         "until": first + len(window),
-        "steps": _steps(events, around, clocks),
+        "steps": lambda: _steps(events, _ties(memory, places), clocks),
         "wanted": wanted,
         "strip": _strip(places, first, len(window)),
         "failures": failures,
         "failed_before": next((one for one in reversed(failures) if index[one] < first), 0),
         "failed_after": next((one for one in failures if index[one] >= first + WINDOW), 0),
-        "earlier": places[max(0, first - WINDOW + BEFORE)].line.id if first else 0,
+        "earlier": places[max(0, first - WINDOW + 2 * BEFORE)].line.id if first else 0,
         "later": places[first + WINDOW].line.id if first + WINDOW < len(places) else 0,
         "span": (clocks.moment(places[0].line.at_ms), clocks.moment(places[-1].line.at_ms)),
         "last": last.id,
@@ -94,12 +93,18 @@ def _is_bad(place: Place) -> bool:
     return place.line.status in BAD or place.line.type == "error"
 
 
-def _steps(events: Sequence[Event], later: Sequence[Event], clocks: Clocks) -> Sequence[Step]:
-    """Return the events of the window as steps; `later` are those after it, in which a success may stand."""
+def _ties(memory: Reader, places: Sequence[Place]) -> Mapping[int, Ties]:
+    """Return what is tied to what in the whole session; nothing is asked where nothing went wrong."""
+    wrong = next((n for n, place in enumerate(places) if place.line.status in WRONG), None)
+    if wrong is None:
+        return {}
+    return ties(memory.attempts([place for place in places[wrong:] if place.line.type in TRIED]))
+
+
+def _steps(events: Sequence[Event], tied: Mapping[int, Ties], clocks: Clocks) -> Sequence[Step]:
+    """Return the events of the window as steps."""
     rows = [row_of(event, clocks) for event in events]
     axes = _axes(rows)
-    mended = _mended([*events, *later])
-    mends = {success: failure for failure, success in reversed(mended.items())}
     before = [None, *events[:-1]]
     idle = [0, *(b.at_ms - max(a.at_ms, _end(a)) for a, b in pairwise(events))]
     return [
@@ -107,8 +112,7 @@ def _steps(events: Sequence[Event], later: Sequence[Event], clocks: Clocks) -> S
             row,
             axis.bar(row.at_ms, row.duration_ms, row.tone) if row.type in TIMED else None,
             took(gap) if gap >= IDLE_MS else "",
-            mended.get(row.id, 0),
-            mends.get(row.id, 0),
+            tied.get(row.id, NOTHING),
             last is None or clocks.of(last.at_ms) != clocks.of(row.at_ms),
         )
         for row, axis, gap, last in zip(rows, axes, idle, before, strict=True)
@@ -128,21 +132,6 @@ def _axes(rows: Sequence[Row]) -> Sequence[charts.Folded]:
 
 def _end(event: Event) -> int:
     return event.at_ms + (event.duration_ms or 0) if event.type not in ("session", "run") else event.at_ms
-
-
-def _mended(events: Iterable[Event]) -> dict[int, int]:
-    """Return of each failure the later success of the same kind (`deeds.deed` says what is of one kind)."""
-    waiting: dict[tuple[str, str], list[int]] = {}
-    found: dict[int, int] = {}
-    for event in events:
-        if event.type not in ("tool_call", "delivery", "model_call"):
-            continue
-        aim = aim_of(event, deed_of(event)) if event.type == "tool_call" else (event.type, event.session)
-        if event.status == "succeeded":
-            found.update(dict.fromkeys(waiting.pop(aim, ()), event.id))
-        elif event.status in BAD or event.status in ("interrupted", "cancelled", "blocked"):
-            waiting.setdefault(aim, []).append(event.id)
-    return found
 
 
 def _strip(places: Sequence[Place], first: int, shown: int) -> Sequence[Bar]:

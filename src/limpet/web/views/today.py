@@ -11,7 +11,7 @@ from limpet.errors import BadInput
 from limpet.model import Query
 from limpet.web import charts
 from limpet.web.charts import Column
-from limpet.web.rows import row_of
+from limpet.web.rows import Row, row_of
 from limpet.web.views.cards import cards_of
 from limpet.web.views.notes import written_of
 
@@ -44,35 +44,36 @@ def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[st
     if not memory.exists():
         return {**shared, "nothing": True}
     whole = Query(since_ms=since, until_ms=min(until, max(now, since) + 1), zone=clocks.zone, limit=MOST)
-    health, bounds = memory.health(), memory.answer(replace(whole, limit=0)).coverage
-    failed, open_ends, *hourly = memory.parts(_questions(whole))
     return {
         **shared,
         "nothing": False,
-        "health": health,
-        "coverage": bounds,
-        "band": charts.band(since, until, now, health.since_ms, bounds),
-        "hours": _hours(hourly, since, until, day, clocks),
-        "failed": failed,
-        "failures": [row_of(event, clocks) for event in failed.events],
-        "open": open_ends,
-        "open_ends": [row_of(event, clocks) for event in open_ends.events],
-        "counts": _counts(memory, whole),
-        "cards": cards_of(memory, whole, clocks),
-        "note": written_of(memory, day - timedelta(days=1)),
+        "watch": lambda: _watch(memory, whole, until, now),
+        "numbers": lambda: _counts(memory, whole),
+        "wrong": lambda: _wrong(memory, whole, clocks),
+        "hours": lambda: _hours(memory.parts(_hourly(whole)), since, until, day, clocks),
+        "cards": lambda: cards_of(memory, whole, clocks),
+        "note": None if memory.settings.fleet else written_of(memory, day - timedelta(days=1)),
     }
 
 
-def _questions(whole: Query) -> Sequence[Query]:
-    """Return what is asked of the day: what went wrong, what has no end, and by the hour how many of each tone."""
+def _watch(memory: Reader, whole: Query, until: int, now: int) -> Mapping[str, Any]:
+    """Return whether it is recording, and how well the day was watched."""
+    watched = memory.watched()
+    health, bounds = memory.health(watched), memory.completeness(whole, watched)
+    band = charts.band(whole.since_ms or 0, until, now, health.since_ms, bounds)
+    return {"health": health, "coverage": bounds, "band": band}
+
+
+def _wrong(memory: Reader, whole: Query, clocks: Clocks) -> Sequence[tuple[int, Sequence[Row]]]:
+    """Return what went wrong and what has no end: of each how many there are, and the newest."""
+    asked = [replace(whole, filters=filters) for filters in ((ERROR,), OPEN_ENDS)]
+    return [(one.count, [row_of(event, clocks) for event in one.events]) for one in memory.parts(asked)]
+
+
+def _hourly(whole: Query) -> Sequence[Query]:
+    """Return what is asked of the hours: how many there are of each tone."""
     hourly = replace(whole, by="hour")
-    return [
-        replace(whole, filters=(ERROR,)),
-        replace(whole, filters=OPEN_ENDS),
-        hourly,
-        replace(hourly, filters=(ERROR,)),
-        replace(hourly, filters=OPEN_ENDS),
-    ]
+    return [hourly, replace(hourly, filters=(ERROR,)), replace(hourly, filters=OPEN_ENDS)]
 
 
 def _counts(memory: Reader, whole: Query) -> Sequence[tuple[str, int, str]]:
