@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from benchmarks import answers, cold, hook, living, recording, size
+from benchmarks import answers, cold, growth, hook, living, recording, size
 from benchmarks.ratio import Figure, table
 from benchmarks.run import Run
 
@@ -28,6 +28,7 @@ PARTS: dict[str, Callable[[Run], Iterator[Figure]]] = {
     "hook": hook.figures,
     "answers": answers.figures,
     "size": size.figures,
+    "growth": growth.figures,
     "cold": cold.figures,
     "living": living.figures,
 }

@@ -34,7 +34,7 @@ TEXTS = {"newest 50 with a common word": COMMON, "newest 50 with a rare word": R
 def figures(run: Run) -> Iterator[Figure]:
     """Yield how an answer's time grows with what lies before, and how many times the script's it is."""
     small, middle, large = (building.limpet_of(run.cache, run.traffic, size) for size in run.sizes)
-    with closing(_memory(small)) as little, closing(_memory(large)) as much:
+    with closing(opened(small)) as little, closing(opened(large)) as much:
         session = session_of(run.traffic)
         for what, asked in _asked(session).items():
             most = 15.0 if what.startswith(("newest", "a word")) else 1.5
@@ -42,11 +42,12 @@ def figures(run: Run) -> Iterator[Figure]:
             yield _growth(run, f"{what}: {large.events:,} events against {small.events:,}", asked, much, little, most)
         yield from _counted(run, much, large.events)
     theirs = building.script_of(run.cache, run.traffic, run.sizes[1])
-    with closing(_memory(middle)) as memory, closing(sqlite3.connect(theirs)) as connection:
+    with closing(opened(middle)) as memory, closing(sqlite3.connect(theirs)) as connection:
         yield from _against_script(run, memory, connection, session)
 
 
-def _memory(place: building.Place) -> Memory:
+def opened(place: building.Place) -> Memory:
+    """Return the memory of such a place, open for reading, as it stands."""
     memory = Memory(place.settings, drain_s=0)
     memory.attach()
     return memory
@@ -134,7 +135,7 @@ def check(run: Run) -> list[str]:
     place = building.limpet_of(run.cache, run.traffic, run.sizes[2])
     counted = place.counted
     wrong: list[str] = []
-    with closing(_memory(place)) as memory:
+    with closing(opened(place)) as memory:
         for question, wanted in (
             ("how many tool calls per tool", counted["tool"]),
             ("how many failed tool calls per tool", counted["failed tool"]),

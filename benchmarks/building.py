@@ -54,9 +54,9 @@ def settings_of(folder: Path) -> Settings:
     return settings.load(environment={"HOME": str(folder), "OPENCLAW_STATE_DIR": str(folder / "state"), "TZ": "UTC"})
 
 
-def limpet_of(cache: Path, traffic: Traffic, events: int) -> Place:
+def limpet_of(cache: Path, traffic: Traffic, events: int, kind: str = "limpet") -> Place:
     """Return a Limpet database with the newest `events` of the traffic, made where there is none; says how far."""
-    place = Place(cache / f"v{VERSION}-limpet-{events}", events)
+    place = Place(cache / f"v{VERSION}-{kind}-{events}", events)
     if not (place.folder / "counted.json").exists():
         shutil.rmtree(place.folder, ignore_errors=True)
         place.folder.mkdir(parents=True)

@@ -11,13 +11,14 @@ import hashlib
 import json
 import random
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     Line = dict[str, Any]
 
@@ -33,9 +34,13 @@ STEP_MS = 86_400_000 / A_DAY
 SESSION = 200
 """Events in a session; every session lies in one block."""
 
-AGENTS = (("main", 6), ("press", 3), ("booking", 1))
-TOOLS = (("exec", 40), ("read", 18), ("write", 9), ("edit", 8), ("web_fetch", 7), ("web_search", 6), ("browser", 5),
-         ("memory_search", 3), ("cron", 2), ("image", 1), ("message", 1))  # fmt: skip
+Weighted = Sequence[tuple[str, int]]
+
+AGENTS: Weighted = (("main", 6), ("press", 3), ("booking", 1))
+TOOLS: Weighted = (
+    ("exec", 40), ("read", 18), ("write", 9), ("edit", 8), ("web_fetch", 7), ("web_search", 6), ("browser", 5),
+    ("memory_search", 3), ("cron", 2), ("image", 1), ("message", 1),
+)  # fmt: skip
 FULL = 1_000
 """So many of the newest blocks have texts of real length; what lies before has short ones, so that ten million events
 are made in an hour and not in three. They are as many rows, in as many indexes."""
@@ -80,8 +85,14 @@ class Happening:
 class Traffic:
     """All that happens, by number: 0 is the newest event."""
 
-    def __init__(self, words: int = 4_000_000) -> None:
-        """Make the text that everything is cut from: so many words, of which few are frequent and many are rare."""
+    def __init__(
+        self, words: int = 4_000_000, *, agents: Weighted = AGENTS, session: int = SESSION, scale: float = 1.0
+    ) -> None:
+        """Make the text that everything is cut from: so many words, of which few are frequent and many are rare.
+
+        `session` is the events of one session, a divisor of `BLOCK`; `scale` makes texts longer, exponentially.
+        """
+        self._agents, self._session, self._scale = agents, session, scale
         dice = random.Random(SEED)
         vocabulary = [_word(dice) for _ in range(40_000)]
         weights = list(accumulate(1 / (rank + 3) for rank in range(len(vocabulary))))
@@ -98,11 +109,11 @@ class Traffic:
         for place in range(BLOCK):
             number = (block + 1) * BLOCK - 1 - place
             at_ms = END_MS - round((number + 1) * STEP_MS) + dice.randrange(1000)
-            part = place // SESSION
-            agent = _chosen(AGENTS, random.Random(block * 10 + part))
+            part = place // self._session
+            agent = _chosen(self._agents, random.Random(block * 10 + part))
             session, run = _uuid("session", block, part), _uuid("run", block, place // 8)
             make = self._message if place % 8 in (0, 7) else self._call
-            scale = 0.0 if block >= FULL else 1.0
+            scale = 0.0 if block >= FULL else self._scale
             yield make(dice, place, scale, number=number, at_ms=at_ms, agent=agent, session=session, run=run)
 
     def _message(self, dice: random.Random, place: int, scale: float, **where: Any) -> Happening:
@@ -174,7 +185,7 @@ def _image(dice: random.Random) -> str:
     return base64.b64encode(b"\x89PNG\r\n\x1a\n" + dice.randbytes(6_000)).decode()
 
 
-def _chosen(weighted: Sequence[tuple[str, int]], dice: random.Random) -> str:
+def _chosen(weighted: Weighted, dice: random.Random) -> str:
     return dice.choices([name for name, _ in weighted], [weight for _, weight in weighted])[0]
 
 

@@ -17,7 +17,7 @@ from benchmarks import telling  # noqa: E402
 from benchmarks.ratio import Figure, interleaved, table  # noqa: E402
 from benchmarks.traffic import BLOCK, Traffic  # noqa: E402
 
-NUMBERS = {"1", "1b", "2", "4", "4+", "5", "6", "7", "8", "9", "10", "11"}
+NUMBERS = {"1", "1b", "2", "4", "4+", "5", "6", "7", "8", "9", "10", "11", "G"}
 
 
 def test_every_target_is_measured_and_every_answer_is_right(tmp_path: Path) -> None:
