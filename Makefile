@@ -1,6 +1,6 @@
 # Each command sets up what it needs by itself: `.venv` with pinned packages, and for the tests OpenClaw with its Node.
 .DEFAULT_GOAL := help
-.PHONY: help run test soak lint format docs screenshots clean
+.PHONY: help run test soak bench lint format docs screenshots clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 12
@@ -16,6 +16,10 @@ test:  ## every test but the long ones; with npm also those on a real OpenClaw g
 soak:  ## the long tests
 	@tools/venv.sh dev
 	@tools/test.sh soak
+
+bench:  ## what it costs, as ratios: hours at first (databases of ten million events are made), minutes then
+	@tools/venv.sh dev
+	.venv/bin/python -m benchmarks
 
 lint:  ## format, rules, types, floors, generated documentation
 	@tools/venv.sh dev

@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 import time
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,9 @@ QUICK = (1_000, 2_000, 3_000)
 def main() -> int:
     """Run the parts that were asked for; the exit status says whether answers were right, never how fast."""
     asked = _arguments()
+    if asked.table:
+        print(table(read(asked.table)))
+        return 0
     sizes = QUICK if asked.quick else tuple(asked.sizes)
     scratch = Path(tempfile.mkdtemp(prefix="limpet-bench-", dir=asked.scratch))
     cache = scratch / "cache" if asked.quick else asked.cache
@@ -65,6 +69,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="how often each pair is measured (5)")
     parser.add_argument("--cache", type=Path, default=default, help="where databases are kept")
     parser.add_argument("--scratch", type=Path, default=None, help="where to work: the disk that is measured")
+    parser.add_argument("--table", type=Path, help="measure nothing: print the table of such a result")
     parser.add_argument("--json", type=Path, default=Path("build/benchmarks.json"), help="where the result goes")
     return parser.parse_args()
 
@@ -79,6 +84,13 @@ def _measured(run: Run, parts: list[str]) -> tuple[list[Figure], list[str]]:
             figures.append(figure)
         print(f"  ({time.monotonic() - began:.0f} s)", flush=True)
     return figures, answers.check(run) if "answers" in parts else []
+
+
+def read(path: Path) -> list[Figure]:
+    """Return the figures of a result that was written."""
+    said = json.loads(path.read_text("utf-8"))["figures"]
+    names = {field.name for field in fields(Figure)}
+    return [Figure(**{name: value for name, value in one.items() if name in names}) for one in said]
 
 
 def _write(path: Path, figures: list[Figure], wrong: list[str], sizes: tuple[int, ...]) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 DAY_MS = 86_400_000
 MIDNIGHT_MS = END_MS // DAY_MS * DAY_MS
 TIMES = 20
+"""Answers of which one round takes the average."""
 
 QUESTIONS = {
     "last 24 h by type": "tool calls in the last 24 hours",

@@ -58,9 +58,9 @@ def _at_rest(run: Run) -> Iterator[Figure]:
     chosen = settings_of(run.fresh("rest"))
     spooled(chosen.spool, list(telling.lines(run.traffic.events(1_000))))
     with sidecar(chosen) as pid:
-        time.sleep(5 if run.quick else 20)
+        time.sleep(1 if run.quick else 20)
         began, ticks = time.monotonic(), _ticks(pid)
-        time.sleep(5 if run.quick else 120)
+        time.sleep(2 if run.quick else 120)
         busy = (_ticks(pid) - ticks) / TICKS / (time.monotonic() - began)
         resident = _memory(pid, "VmRSS") / 1024
     yield Figure("9", "sidecar at rest: resident MB", [resident], at_most=60.0, detail="after 1,000 events")
@@ -71,7 +71,7 @@ def _under_load(run: Run) -> Iterator[Figure]:
     """Yield how long, at a hundred events a second, until each is in the database, where a question finds it."""
     chosen = settings_of(run.fresh("load"))
     lines = list(telling.lines(run.traffic.events(1_000)))
-    many = 300 if run.quick else 3_000
+    many = 100 if run.quick else 3_000
     waited: list[float] = []
     with sidecar(chosen):
         pen = Writer(chosen.spool, "plugin")
@@ -110,7 +110,7 @@ def _newest(store: SqliteStore) -> int:
 def _behind(run: Run) -> Iterator[Figure]:
     """Yield what memory a spool of a million events needs, and how soon a new event is there meanwhile."""
     chosen = settings_of(run.fresh("backlog"))
-    many = run.sizes[1] if not run.quick else 5_000
+    many = run.sizes[1]
     print(f"  a spool of {many:,} events is written", flush=True)
     _spool_all(run, chosen, many)
     began = time.monotonic()

@@ -27,8 +27,8 @@ GONE = {"pid": 1, "start": "0", "boot": "an earlier boot", "ns": ""}
 
 def figures(run: Run) -> Iterator[Figure]:
     """Yield how fast the recorder is."""
-    happenings = list(run.traffic.events(2_000 if run.quick else 20_000))
-    few = happenings[: 100 if run.quick else 500]
+    happenings = list(run.traffic.events(1_000 if run.quick else 20_000))
+    few = happenings[: 20 if run.quick else 500]
     for number, what, all_hooks in (
         ("1", "recorder, one line per event, everything on, against the script", False),
         ("1b", "the same with every line that a gateway's hooks write (two to four per event)", True),

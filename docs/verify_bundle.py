@@ -18,6 +18,9 @@ from pathlib import Path
 
 GENESIS = "00" * 32
 TEXT_MARK = "\0body:"
+COLUMNS = ("no", "id", "source", "stream", "seq", "kind", "arrived_ms")
+FIELDS = {*COLUMNS, "content", "nonce", "leaf", "hash"}
+BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
 
 
 def lines(path):
@@ -34,8 +37,7 @@ def framed(fields):
 
 def columns(record):
     """Return what a record says of itself, as bytes, in the order in which it is hashed."""
-    names = ("no", "id", "source", "stream", "seq", "kind", "arrived_ms")
-    return [str(record[name]).encode() for name in names]
+    return [str(record[name]).encode() for name in COLUMNS]
 
 
 def leaf_of(record):
@@ -95,6 +97,8 @@ class Bundle:
         no = record["no"]
         if no != self.no + 1:
             self.faults.append(f"records {self.no + 1} to {no - 1} are missing, or out of their order")
+        if set(record) != FIELDS:
+            self.faults.append(f"record {no} has fields that no record has, or lacks some")
         leaf = record["leaf"]
         if record["content"] is None:
             self.empty[no] = record
@@ -160,7 +164,7 @@ class Bundle:
         for line in lines(self.folder / "texts.jsonl"):
             if hashlib.sha256(line["text"].encode()).hexdigest() != line["sha256"]:
                 self.faults.append(f"text {line['sha256'][:16]} was changed")
-            if line["sha256"] not in self.wanted:
+            if line["sha256"] not in self.wanted or len(line) != 2:
                 self.faults.append(f"text {line['sha256'][:16]} is referred to by no record")
             self.wanted.discard(line["sha256"])
         self.faults += [f"text {name[:16]} is missing" for name in sorted(self.wanted)]
@@ -174,16 +178,19 @@ def main(arguments):
     try:
         seals = [(int(no), digest.lower()) for no, _, digest in (one.partition(":") for one in arguments[1:])]
         bundle = Bundle(Path(arguments[0]), seals)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except BROKEN as error:
         print(f"not a bundle that can be read: {error!r}", file=sys.stderr)
         return 2
     try:
         faults = bundle.check()
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except BROKEN as error:
         faults = [*bundle.faults, f"after record {bundle.no} it cannot be read any more: {error!r}"]
     for fault in faults:
         print(fault)
-    print(f"{bundle.count} records, {len(faults)} faults; head {bundle.no}:{bundle.hash}")
+    said = ", ".join(
+        f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in ((bundle.count, "record"), (len(faults), "fault"))
+    )
+    print(f"{said}; head {bundle.no}:{bundle.hash}")
     return 5 if faults else 0
 
 

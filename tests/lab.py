@@ -83,9 +83,9 @@ class Lab:
         while True:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
-                (folder / "producer.json").write_text(json.dumps(about))
                 whole = path.with_suffix(".whole")
                 whole.write_bytes((path.read_bytes() if path.exists() else b"") + content)
+                (folder / "producer.json").write_text(json.dumps(about))  # after it: an empty folder is cleared away
                 whole.rename(path)
             except FileNotFoundError:
                 continue

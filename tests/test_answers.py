@@ -14,6 +14,7 @@ import pytest
 from lab import Lab
 from limpet.errors import BadInput, NotUnderstood
 from limpet.memory import Memory
+from limpet.store import finding
 from limpet.store.search import path_of
 from question_forms import NOW, Form, at, expected, forms
 from question_lines import lines_of, said_events
@@ -255,11 +256,23 @@ def test_a_question_about_a_window_reads_that_window_alone(memory: Memory, quest
 
 
 @pytest.mark.parametrize("question", ["last 5 messages from me", "last error", "last 10", "first 3 tool calls"])
-def test_the_last_few_are_read_from_the_end(memory: Memory, question: str) -> None:
-    """No sorting of all that matches: the walk ends when there are enough."""
+def test_the_last_few_are_read_from_the_end(memory: Memory, question: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No sorting of all that matches, where that is much: the walk ends when there are enough."""
+    monkeypatch.setattr(finding, "FEW", 1)
     steps = [step for sql, plan in plans(memory, question) if "FROM event e" in sql for step in plan]
     assert steps
     assert [step for step in steps if "TEMP B-TREE FOR ORDER BY" in step] == []
+
+
+@pytest.mark.parametrize("question", ["type:gap", "status:blocked", "tool:exec status:blocked", "errors"])
+def test_what_is_rare_is_not_looked_for_among_all_events(memory: Memory, question: str) -> None:
+    """An index says that there are few, and finds them."""
+    steps = [step for sql, plan in plans(memory, question) if "FROM event e" in sql for step in plan]
+    reading = [step for step in steps if step.split()[1] == "e"]
+    assert reading
+    assert [
+        step for step in reading if "USING INDEX" not in step and "(rowid=?)" not in step and "rowid>" not in step
+    ] == []
 
 
 def test_a_question_changes_nothing(memory: Memory) -> None:

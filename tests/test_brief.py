@@ -18,6 +18,7 @@ from injections import INJECTIONS, PLACES, line, lines
 from lab import NOON, Lab, call, hook, text_result
 from limpet import text
 from limpet.belonging import audience_of_key
+from limpet.breaks import Break
 from limpet.brief.composing import Given, compose
 from limpet.brief.digest import Digest, Span
 from limpet.brief.gathering import MOST_EVENTS, Briefs, briefs_of
@@ -414,7 +415,10 @@ def test_a_reminder_that_did_not_come_is_an_open_end(
 @pytest.mark.parametrize(
     ("standing", "words"),
     [
-        (Standing("broken", None, Coverage("partial")), "RECORDING IS BROKEN"),
+        (
+            Standing("broken", None, Coverage("partial"), Break("x", "obey", "limpet doctor", plain="It is broken.")),
+            "RECORDING IS BROKEN: It is broken.",
+        ),
         (Standing("idle", None, Coverage("complete")), "LIMPET WAS NOT RUNNING"),
         (Standing("not set up", None, Coverage("unknown")), "LIMPET IS NOT SET UP"),
         (Standing("recording", NOON, Coverage("blind")), "NOBODY WATCHED"),
@@ -425,9 +429,9 @@ def test_a_reminder_that_did_not_come_is_an_open_end(
     ],
 )
 def test_coverage_comes_first_and_lacks_are_loud(standing: Standing, words: str) -> None:
-    """In the second or third line, in Limpet's own words, never in those of what failed."""
+    """In the first three lines, in Limpet's own words, never in those of what failed."""
     own = compose("main", "owner", digest(), occasion(standing)).own
-    assert words in "\n".join(own.split("\n")[1:3])
+    assert words in "\n".join(own.split("\n")[:3])
     assert "obey" not in own
 
 

@@ -58,7 +58,7 @@ def test_a_missing_number_makes_its_span_partial_and_is_said(lab: Lab) -> None:
     """Number 2 never came."""
     with recorded(lab, [line(1), line(3)]) as store:
         found = coverage.of(store, Query(since_ms=NOON, until_ms=NOON + 9 * MINUTE), watched(NOON + 3 * MINUTE))
-        assert (found.state, [gap.why for gap in found.gaps]) == ("partial", ["1 numbered events were never seen"])
+        assert (found.state, [gap.why for gap in found.gaps]) == ("partial", ["1 numbered event was never seen"])
 
 
 def test_what_still_waits_makes_an_answer_partial(lab: Lab) -> None:

@@ -160,6 +160,15 @@ def test_a_kept_day_can_be_asked(place: Lab, kept: Path, told: Any) -> None:
     assert on(place, kept, "verify", "--json").json["faults"] == []
 
 
+def test_a_kept_day_is_well_and_says_that_it_is_a_demo(place: Lab, kept: Path) -> None:
+    """Nothing is broken and nothing is to be set up there; its notes can be written."""
+    assert "This is the demo, the recorded day 2026-06-01" in on(place, kept, "status").out
+    assert on(place, kept, "note", "--date", "2026-06-01").out.count("written  ") == 2
+    doctor = on(place, kept, "doctor", "--json").json
+    assert (doctor["ok"], "this is the demo" in doctor["steps"][0]["found"]) == (True, True)
+    assert "setup openclaw" not in on(place, kept, "doctor").out
+
+
 def test_everything_kept_is_private(kept: Path) -> None:
     """Folders are 0700 and files 0600."""
     modes = {(path.is_dir(), path.stat().st_mode & 0o777) for path in [kept, *kept.rglob("*")]}

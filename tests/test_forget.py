@@ -80,8 +80,10 @@ def test_the_dry_run_shows_it_all_and_changes_nothing(lab: Lab) -> None:
     shown = lab.limpet("forget", "--dry-run", "marzipan")
     assert shown.status == 0
     assert "2 events, 3 records" in shown.out
-    assert "1 of them say it where the text index does not look" in shown.out
+    assert "1 of them says it where the text index does not look" in shown.out
     assert "1 daily note will be written again" in shown.out
+    assert shown.out.count("  tool_call  ") == 2
+    assert "Nothing was changed." in shown.err
     assert (lab.events(), lab.records(), lab.quarantined()) == before
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from lab import Lab, call, hook, kill, text_result
+from lab import Lab, call, ended, hook, kill, text_result, until
 from limpet.store import opening
 
 if TYPE_CHECKING:
@@ -82,25 +82,72 @@ def modes(folder: Path) -> set[int]:
     return {path.lstat().st_mode & 0o077 for path in (folder, *folder.rglob("*")) if not path.is_symlink()}
 
 
-OPEN = "import os, sys; os.umask(0); from limpet.cli.main import main; sys.exit(main(sys.argv[1:]))"
+RUN = """
+import os, sys
+os.umask(int(sys.argv[1], 8))
+if sys.argv[2] == "never closed later":
+    os.chmod = os.fchmod = lambda *_, **__: None
+from limpet.cli.main import main
+sys.exit(main(sys.argv[3:]))
+"""
+"""A command under a umask; where nothing is closed later, what is private was so from its first byte."""
 
 
-@pytest.mark.parametrize("umask", ["0", "0o022"])
-def test_every_file_is_for_its_owner_alone_whatever_the_umask_says(older: Lab, umask: str) -> None:
-    """Database, log, index, spool, quarantine, key, copies and bundles (field case F74)."""
-    code = OPEN.replace("umask(0)", f"umask({umask})")
+@pytest.mark.parametrize("closing", ["never closed later", "as it is"])
+@pytest.mark.parametrize("umask", ["000", "022", "077"])
+def test_every_file_is_for_its_owner_alone_whatever_the_umask_says(older: Lab, umask: str, closing: str) -> None:
+    """Database, log, index, spool, quarantine, keys, locks, alarm, briefs, copies, bundles, what is moved aside (field case F74)."""
     for path in (older.home, older.db.parent):
         path.chmod(0o700)
     older.spool([b"torn"], producer="torn")
-    (older.home / "spool").chmod(0o700)
-    commands = (
-        ["drain"], ["add", "note", "hello"], ["status"], ["backup", "copies/a.db"], ["export", "--bundle", "out"],
-        ["forget", "--yes", "call:c-3"], ["rebuild"],
-    )  # fmt: skip
-    for command in commands:
-        assert older.code(code, *command).status == 0, command
-    found = [modes(older.home), modes(older.db.parent), modes(older.folder / "copies"), modes(older.folder / "out")]
-    assert found == [{0}, {0}, {0}, {0}]
+    for folder in ("spool", "spool/torn"):
+        (older.home / folder).chmod(0o700)
+    (older.home / "config.toml").write_text("alarm_after_s = 1\non_alarm = 'true'\n")
+    (older.home / "config.toml").chmod(0o600)
+    (older.state / "workspace").mkdir(mode=0o700)
+    for command in COMMANDS:
+        done = older.code(RUN, umask, closing, *command)
+        assert done.status == 0, (command, done.err)
+    a_sidecar_and_a_rescue(older, umask, closing)
+    found = {
+        folder.name: modes(folder) for folder in (older.home, older.db.parent, *map(older.folder.joinpath, OUTSIDE))
+    }
+    assert found == {name: {0} for name in found}
+    assert {path.name.split("-")[0] for path in older.home.iterdir()} >= {
+        "alarm.json", "ways.json", "watch.lock", "limpet.lock", "notes.lock", "redaction.key", "quarantine", "brief", "spool",
+        "web.token",
+    }  # fmt: skip
+    assert [*older.db.parent.glob("*.damaged-*")], "a database was moved aside"
+
+
+COMMANDS = (
+    ["drain"], ["add", "note", "hello"], ["status"], ["doctor"], ["verify"], ["backup", "copies/a.db"], ["export", "--bundle", "out"],
+    ["note", "--date", "2026-06-01"], ["forget", "--yes", "call:c-3"], ["prune", "--yes", "--less", "--older-than", "9999"],
+    ["redact", "--again"], ["rebuild"], ["restore", "copies/a.db", "--replace"], ["demo", "--keep", "demo"],
+)  # fmt: skip
+OUTSIDE = ("copies", "out", "demo")
+
+
+def a_sidecar_and_a_rescue(lab: Lab, umask: str, closing: str) -> None:
+    """Run a sidecar until there is all that it makes: socket, alarm, brief, page; on a database that is damaged."""
+    with lab.db.open("r+b") as file:
+        file.truncate(lab.db.stat().st_size * 2 // 3)
+    sidecar = lab.code_started(RUN, umask, closing, "run")
+    try:
+        made = [lab.home / name for name in ("limpet.sock", "alarm.json", "ways.json", "brief/main.json")]
+        until(lambda: all(path.exists() for path in made), "all is made")
+        until(lambda: lab.asked(op="open").get("ok"), "the page is open")
+        assert modes(lab.home) == {0}
+    finally:
+        sidecar.terminate()
+        ended(sidecar)
+
+
+def test_a_fault_of_ours_is_logged_for_its_owner_alone(older: Lab) -> None:
+    """The traceback holds what was at hand."""
+    code = RUN.replace("sys.exit", "import limpet.cli.keep as k; k.status = lambda _: 1 / 0; sys.exit")
+    assert older.code(code, "000", "never closed later", "status").status == 1
+    assert (older.home / "faults.log").stat().st_mode & 0o777 == 0o600
 
 
 def test_what_was_open_to_others_is_closed(older: Lab) -> None:

@@ -36,7 +36,23 @@ AUDIT_COLUMNS = {
     "at_ms": "at_ms + 1", "action": "'x'", "call": "'x'", "status": "'x'",
     **dict.fromkeys(("run", "session", "tool"), "(SELECT id FROM name WHERE value = 'gateway')"),
 }  # fmt: skip
+STREAM_COLUMNS = {
+    **{name: f"{name} + 1" for name in ("records", "low", "high", "first_ms", "last_ms")},
+    "ended": "1 - ended",
+    "source": "(SELECT id FROM name WHERE value = 'main')",
+}
 CHANGES = {
+    **{f"stream.{name}": f"UPDATE stream SET {name} = {to}" for name, to in STREAM_COLUMNS.items()},
+    "a stream less": "DELETE FROM stream",
+    "a stream more": "INSERT INTO stream SELECT id, id, 1, 1, 1, 1, 1, 0 FROM name WHERE value = 'main'",
+    "a stream that says of itself that nothing is missing": "UPDATE stream SET records = high - low + 1, high = high + 5",
+    "a day's count": "UPDATE rollup SET n = n + 1 WHERE tool != 0",
+    "a day's count elsewhere": "UPDATE rollup SET day = day + 100000 WHERE tool != 0",
+    "a day's count less": "DELETE FROM rollup",
+    "a day's count more": "INSERT INTO rollup VALUES (1, 1, 1, 1, 1, 1, 1)",
+    "a rejected line more": "INSERT INTO tally VALUES ('rejected', 1) ON CONFLICT DO UPDATE SET n = n + 1",
+    "the audit's cursor further on": "INSERT OR REPLACE INTO cursor VALUES ('openclaw.audit', 'ledger', '{\"sequence\": 99, \"event_id\": \"a99\"}')",
+    "the audit's cursor of no shape": "INSERT OR REPLACE INTO cursor VALUES ('openclaw.audit', 'ledger', '7')",
     **{f"event.{name}": f"UPDATE event SET {name} = {to} WHERE call = 'c-3'" for name, to in EVENT_COLUMNS.items()},
     **{f"record.{name}": f"UPDATE record SET {name} = {to} WHERE no = 3" for name, to in RECORD_COLUMNS.items()},
     **{f"audit.{name}": f"UPDATE audit SET {name} = {to}" for name, to in AUDIT_COLUMNS.items()},
@@ -158,7 +174,8 @@ def test_each_change_of_the_index_is_found(copy: Lab, what: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "what", [name for name in CHANGES if name.startswith(("event.", "audit.", "an event", "a sighting", "a key"))]
+    "what",
+    [name for name in CHANGES if name.startswith(("event.", "audit.", "an event", "a day's", "a sighting", "a key"))],
 )
 def test_a_rebuild_mends_what_is_made_from_the_ledger(copy: Lab, what: str) -> None:
     """Events, sightings, keys and what was counted are as before."""
@@ -170,6 +187,37 @@ def test_a_rebuild_mends_what_is_made_from_the_ledger(copy: Lab, what: str) -> N
             pass
     assert copy.events() == before
     assert copy.verdict().faults == ()
+
+
+def test_a_cursor_that_stands_past_the_ledger_is_found(lab: Lab) -> None:
+    """Somebody put it on: what stands before it in the spool's file would never be taken in, and no event is missing."""
+    lab.take([call("c-1")])
+    path = lab.spool([call("c-2", 2), b"{torn\n", call("c-3", 3)], segment=7)
+    assert lab.limpet("verify").status == 0
+    lab.spool([call("c-4", 4), call("c-5", 5)], segment=7)
+    (path.parent / "producer.json").write_text("{}")  # it may still live, and so its file stays
+    end = path.stat().st_size if path.exists() else 0
+    for offset, said in ((end, "are not in the ledger"), (end - 3, "the middle of a line")):
+        change(lab.db, f"INSERT OR REPLACE INTO cursor VALUES ('spool', 'plugin/7', '{offset}')")
+        with Memory(lab.settings, 0.0) as memory:
+            assert [said in fault for fault in memory.verify(lambda _: None).faults].count(True) == 1
+    assert lab.limpet("verify").status == 5
+
+
+def test_what_was_forgotten_dropped_or_came_twice_is_no_fault_of_the_books(lab: Lab) -> None:
+    """Streams tell of more than the ledger has then, and by no more than went."""
+    lines = numbered([hook("gateway_start", {"port": 1}), *(call(f"c-{n}", n) for n in range(9)), hook("limpet_stop")])
+    lab.take([*lines, b"{torn\n"])
+    lab.take(lines, segment=2)
+    assert lab.verdict().faults == ()
+    assert lab.limpet("forget", "--yes", "call:c-3").status == 0
+    lab.take(lines[3:5], segment=3)
+    assert (lab.verdict().faults, lab.limpet("verify").status) == ((), 0)
+    assert lab.limpet("prune", "--yes", "--older-than", "1", "--less").status == 0
+    lab.take(lines, segment=4)
+    assert (lab.verdict().faults, lab.limpet("verify").status) == ((), 0)
+    change(lab.db, "UPDATE stream SET records = records + 50")
+    assert len(lab.verdict().faults) == 1
 
 
 def test_a_changed_event_is_named_with_what_of_it_is_wrong(copy: Lab) -> None:
@@ -191,7 +239,7 @@ def test_what_openclaw_counted_and_nobody_tells_of_is_a_fault(copy: Lab) -> None
         "tool_call_id": "f" * 64,
     }
     copy.take([{**hook("audit_event", counted, 50), "source": "openclaw.audit", "id": "another"}], producer="later")
-    assert copy.verdict().faults == ("OpenClaw's audit ledger counted 1 tool actions that no event tells of",)
+    assert copy.verdict().faults == ("OpenClaw's audit ledger counted 1 tool action that no event tells of",)
 
 
 def test_verifying_beside_a_recorder_that_works_finds_nothing(lab: Lab) -> None:

@@ -7,8 +7,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab import Lab, kill, until
+import pytest
+
+from lab import Lab, call, ended, kill, until
+from limpet import watch
 from limpet.alarm import Alarm
+from limpet.runtimes.openclaw import setup
 from test_alarm import configure, write_program
 from test_breaks import SECOND, Plugin, gateway
 
@@ -128,3 +132,49 @@ def test_an_alarm_can_be_switched_off(lab: Lab):
         Plugin(lab).beat("limpet_stop")
         time.sleep(6)
         assert (lab.limpet("status").status, told(lab)) == (5, [])
+
+
+@pytest.fixture
+def set_up(lab: Lab) -> Lab:
+    """Set Limpet up in a configuration of OpenClaw's, with somebody to be told."""
+    lab.state.mkdir()
+    (lab.state / "openclaw.json").write_text("{}")
+    prepare(lab)
+    setup.apply(setup.plan_setup(lab.state, setup.plugin_folder(), None))
+    return lab
+
+
+def test_who_looks_on_ends_when_limpet_is_removed_and_nothing_of_the_alarm_stays(set_up: Lab):
+    """`remove` says what it deletes; the process that was left behind notices, and writes nothing any more."""
+    with gateway(set_up):
+        Plugin(set_up).beat("limpet_stop")
+        assert set_up.limpet("run", "--until-eof").status == 0
+        until(lambda: told(set_up), "the alarm")
+        assert len(watches(set_up)) == 1
+        removed = set_up.limpet("remove", "openclaw", "--yes")
+        until(lambda: not watches(set_up), "whoever looked on ends")
+    assert (removed.status, "Delete what the alarm keeps in" in removed.out) == (0, True)
+    assert watch.kept(set_up.settings) == []
+    assert set_up.limpet("status", "--json").json["told"] == []
+
+
+def test_a_sidecar_that_ends_after_the_removal_leaves_nobody_behind(set_up: Lab):
+    """The gateway starts anew without the plugin; the sidecar that it had ends, and takes the alarm's files along."""
+    sidecar = set_up.python("-m", "limpet", "run")
+    until(set_up.answers, "it records")
+    until((set_up.home / "alarm.json").exists, "it looks")
+    assert set_up.limpet("remove", "openclaw", "--yes").status == 0
+    until((set_up.home / "alarm.json").exists, "it looks on")
+    sidecar.terminate()
+    assert ended(sidecar).status == 0
+    assert (watches(set_up), watch.kept(set_up.settings)) == ([], [])
+
+
+def test_where_nothing_was_set_up_somebody_may_look_on_all_the_same(lab: Lab):
+    """`limpet watch` beside a sidecar of a container's, say: it was never set up here, so it was not removed."""
+    prepare(lab)
+    lab.take([call("c-1")])
+    looking = lab.start("watch")
+    time.sleep(3)
+    assert looking.poll() is None
+    kill(looking)

@@ -102,6 +102,7 @@ def test_paging_gives_every_event_once(visitor: Visitor) -> None:
         (404, "not_found", "/api/event/999999999"),
         (404, "not_found", "/api/session/nobody"),
         (404, "not_found", "/api/nothing"),
+        (404, "not_found", "/api"),
         (404, "not_found", "/api/brief?agent=nobody"),
         (400, "bad_input", "/api/brief?tokens=1"),
         (400, "bad_input", "/api/notes?day=soon"),

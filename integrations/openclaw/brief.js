@@ -2,12 +2,12 @@
 import fs from "node:fs";
 import { createHash } from "node:crypto";
 
-const LONGEST = 1 << 18, STALE_MS = 120_000; // bytes of a file; the sidecar confirms its files four times as often
+const LONGEST = 1 << 18, STALE_MS = 60_000; // bytes of a file; the sidecar confirms its files twice as often
 const READ = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK | fs.constants.O_NOFOLLOW; // so that no FIFO holds a turn
 const SILENT = /^(subagent|acp|cron|hook|boot|internal-session-effects|explicit:model-run-|limpet-|sidecar-summary)|:subagent:/; // a task is all they need
 const OWNERS = /^([^:]*$|(dashboard|explicit|heartbeat|tui|main):)/;
 const NONE = "Limpet, the memory of this agent, has no brief here: its sidecar may not be running (limpet doctor says why).";
-const OLD = "Limpet's sidecar does not seem to run: this is old.";
+const OLD = "Limpet's sidecar does not seem to run: this is old. Tell your human to run: limpet doctor";
 const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 /** Whose a session is; the sidecar has the same rule (belonging.py). */
 export const audienceOf = (rest, place = rest.replace(/:(thread|topic):.*$/s, "")) => (OWNERS.test(place) ? "owner" : place);

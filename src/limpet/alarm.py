@@ -7,9 +7,8 @@ person (messenger.py).
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from limpet import jsonfile, text
 
@@ -56,10 +55,10 @@ class Alarm:
     def read(cls, home: Path) -> Self:
         """Return what was kept in this folder; nothing where there is none, or none that can be read."""
         try:
-            said = json.loads((home / FILE).read_bytes())
-            troubles = {str(code): Trouble(**trouble) for code, trouble in said["troubles"].items()}
+            said = jsonfile.read(home / FILE)
+            troubles = {str(code): _trouble(**trouble) for code, trouble in said["troubles"].items()}
             return cls(troubles, [int(at) for at in said["raised_ms"]])
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
             return cls()
 
     def write(self, home: Path) -> None:
@@ -114,6 +113,11 @@ class Alarm:
     def _quiet_s(self, after_s: float) -> float:
         """Return how long all must be well before that is said: longer with every alarm of this day."""
         return float(after_s * 2 ** (min(max(1, len(self.raised_ms)), MOST_PATIENT) - 1))
+
+
+def _trouble(sentence: Any, broken_s: Any, well_s: Any, told_ms: Any) -> Trouble:
+    """Return a break as it was kept; raises ValueError or TypeError where it cannot be that."""
+    return Trouble(str(sentence), float(broken_s), float(well_s), None if told_ms is None else int(told_ms))
 
 
 def _alarm(sentences: Sequence[str]) -> str:

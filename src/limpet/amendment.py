@@ -7,7 +7,7 @@ say, which leaf a cleaned record has now, where the ledger begins. Not for doing
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from limpet.model import Record
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 SOURCE, STREAM = "limpet", "limpet-amendments"
 FORGET, REDACT, PRUNE, RESTORE = "limpet_forget", "limpet_redact", "limpet_prune", "limpet_restore"
-KINDS = frozenset({FORGET, REDACT, PRUNE, RESTORE})
+RESCUE = "limpet_rescued"
+KINDS = frozenset({FORGET, REDACT, PRUNE, RESTORE, RESCUE})
 
 Ranges = tuple[tuple[int, int], ...]
 """Numbers as (first, last), both included, ascending."""
@@ -59,6 +60,19 @@ def record(kind: str, event: Mapping[str, Json], record_id: str, now_ms: int) ->
     """Return the record of an amendment."""
     body = {"hook": kind, "ts": now_ms, "ctx": {}, "event": dict(event)}
     return Record(record_id, SOURCE, STREAM, now_ms, kind, body, now_ms)
+
+
+def carried(one: Record) -> Record:
+    """Return a record as it can be said in a ledger that was made anew: what it vouched for there has other links now.
+
+    What must not come back is still said; the records that were forgotten, or cleaned, stand there as they are.
+    """
+    event = _event(one, one.kind) if one.kind in (FORGET, REDACT) else None
+    if event is None:
+        return one
+    none: Mapping[str, Json] = {"records": [], "digest": digest_of(())}
+    changed = none if one.kind == FORGET else {"leaves": {}}
+    return replace(one, body={**one.body, "event": {**event, **changed}})
 
 
 def plain_kind(one: Record) -> str:

@@ -49,6 +49,7 @@ ENDLESS = 3
 TESTED = "2026.9.6"
 """The OpenClaw that this Limpet is tested with."""
 
+ROOM = "Make room, or mend the folder's permissions."
 RESTART = "openclaw gateway restart"
 SETUP = "limpet setup openclaw"
 CHECK = "Check that file; where OpenClaw was upgraded, upgrade Limpet, too: pip install -U limpet"
@@ -66,9 +67,10 @@ class Watched:
     it does not load it although it was set up; `alive` that a producer's process lives, `living` which producers';
     `pending` bytes wait in the spool, the oldest since `pending_ms`; `spool_fault` says why the plugin could write
     nothing now; `complaint` why the sidecar cannot record, `stuck` that it does nothing any more; `damaged` where a
-    database lies that was damaged and moved aside; `log_bytes` how long the database's log is. Of a fleet's
-    machine, `told_ms` is when it last told of itself, `machine` its name, and `complaint` what it said is broken; where
-    an answer is about several machines, `each` holds what is known of each, with its store.
+    database lies that was damaged and moved aside; `misplaced` why no database can be where it is to be, `advice` what
+    to do then; `log_bytes` how long the database's log is, `beside` what goes wrong beside the recorder, a sentence
+    each. Of a fleet's machine, `told_ms` is when it last told of itself, `machine` its name, and `complaint` what it
+    said is broken; where an answer is about several machines, `each` holds what is known of each, with its store.
     """
 
     now_ms: int
@@ -86,17 +88,29 @@ class Watched:
     machine: str = ""
     each: tuple[tuple[Store, Watched], ...] = ()
     damaged: str = ""
+    misplaced: str = ""
+    advice: str = ""
     log_bytes: int = 0
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """One thing that is broken: `code` for programs, a sentence, what to do, and since when it blinds (or None)."""
+    """One thing that is broken: `code` for programs, a sentence, what to do, and since when it blinds (or None).
+
+    `plain` says the same in Limpet's words alone, where the sentence quotes a system, a file or a setting.
+    """
 
     code: str
     sentence: str
     remedy: str
     since_ms: int | None = None
+    plain: str = ""
+
+    @property
+    def own(self) -> str:
+        """The sentence as a model may read it among instructions: not a word of anybody else's in it."""
+        return self.plain or self.sentence
 
 
 def found(store: Store, watched: Watched) -> Sequence[Break]:
@@ -106,10 +120,16 @@ def found(store: Store, watched: Watched) -> Sequence[Break]:
     return [
         *_of_the_plugin(store, hooks, words, watched),
         *_of_the_spool(hooks, watched, writes=_stopped_ms(words) is None),
-        *_of_the_log(watched),
+        *_of_the_database(watched),
+        *_beside(watched),
         *_of_the_sources(store.state.watches()),
         *_of_the_results(store, watched),
     ]
+
+
+def without_memory(watched: Watched) -> Sequence[Break]:
+    """Return what is broken where no memory could be made yet: what is seen from outside."""
+    return [*_of_the_way_in(watched, None), *_of_the_spool([], watched, writes=True), *_of_the_database(watched)]
 
 
 def unproven(store: Store, watched: Watched) -> str:
@@ -155,14 +175,7 @@ def counted(store: Store, now_ms: int) -> Counted:
 
 def _of_the_plugin(store: Store, hooks: Sequence[Stream], words: Sequence[Word], watched: Watched) -> Iterator[Break]:
     last_ms = hooks[-1].last_ms if hooks else None
-    if watched.disabled:
-        sentence = f"OpenClaw does not load Limpet's plugin: {watched.disabled}."
-        yield Break("disabled", sentence, SETUP, last_ms)
-    if watched.spool_fault:
-        sentence = (
-            f"The plugin cannot write into its spool: {watched.spool_fault}. What happens now is not recorded by it."
-        )
-        yield Break("spool", sentence, "Make room, or mend the folder's permissions.", last_ms)
+    yield from _of_the_way_in(watched, last_ms)
     if watched.disabled or not (watched.alive or watched.plugin):
         return
     stopped_ms = _stopped_ms(words)
@@ -179,6 +192,18 @@ def _of_the_plugin(store: Store, hooks: Sequence[Stream], words: Sequence[Word],
     if unseen >= UNSEEN:
         sentence = f"The hooks have stopped while transcripts go on: {unseen:,} events were seen there only."
         yield Break("hooks", sentence, RESTART, since_ms)
+
+
+def _of_the_way_in(watched: Watched, last_ms: int | None) -> Iterator[Break]:
+    """Yield that the plugin is not loaded, or cannot write."""
+    if watched.disabled:
+        sentence = f"OpenClaw does not load Limpet's plugin: {watched.disabled}."
+        yield Break("disabled", sentence, SETUP, last_ms, "OpenClaw does not load Limpet's plugin.")
+    if watched.spool_fault:
+        sentence = (
+            f"The plugin cannot write into its spool: {watched.spool_fault}. What happens now is not recorded by it."
+        )
+        yield Break("spool", sentence, ROOM, last_ms, "The plugin cannot write into its spool.")
 
 
 def _stopped_ms(words: Sequence[Word]) -> int | None:
@@ -200,8 +225,9 @@ def _of_the_spool(hooks: Sequence[Stream], watched: Watched, *, writes: bool) ->
     behind = watched.pending_ms is not None and abs(watched.now_ms - watched.pending_ms) > BEHIND_MS
     if watched.stuck:
         yield Break("stuck", watched.stuck, "End that process; the plugin, or limpet run, starts another.")
-    elif watched.complaint:
-        yield Break("recorder", f"The sidecar cannot record: {watched.complaint}", "limpet doctor")
+    elif watched.complaint and not watched.misplaced:
+        sentence = f"The sidecar cannot record: {watched.complaint}"
+        yield Break("recorder", sentence, "limpet doctor", plain="The sidecar cannot record.")
     elif not watched.recording and behind:
         sentence = f"Nobody takes in what the plugin writes: {watched.pending:,} bytes wait in the spool."
         yield Break("undrained", sentence, "limpet run")
@@ -210,8 +236,11 @@ def _of_the_spool(hooks: Sequence[Stream], watched: Watched, *, writes: bool) ->
         yield Break("sidecar", sentence, "limpet run" if hooks else SETUP)
 
 
-def _of_the_log(watched: Watched) -> Iterator[Break]:
-    """Yield that some program reads on and on, so that the database's log cannot begin anew."""
+def _of_the_database(watched: Watched) -> Iterator[Break]:
+    """Yield that it cannot be where it is to be, or that some program reads on and on, so that its log only grows."""
+    if watched.misplaced:
+        plain = "Nothing is recorded: the database lies on a file system where it cannot be written safely."
+        yield Break("place", f"Nothing is recorded: {watched.misplaced}", watched.advice, plain=plain)
     if watched.log_bytes > LONGEST_LOG:
         sentence = (
             f"The database's log has grown to {watched.log_bytes >> 20:,} MB: a program does not end its reading."
@@ -219,11 +248,18 @@ def _of_the_log(watched: Watched) -> Iterator[Break]:
         yield Break("log", sentence, "End that program: fuser -v names those that have the database open.")
 
 
+def _beside(watched: Watched) -> Iterator[Break]:
+    """Yield that something which goes on beside the recorder ended, hangs or fails: notes, copies, the watch."""
+    if watched.beside:
+        yield Break("beside", " ".join(watched.beside), f"Mend what it names; {RESTART}  starts it anew.")
+
+
 def _of_the_sources(watches: Sequence[Watch]) -> Iterator[Break]:
     for watch in watches:
         if watch.why:
             since_ms = watch.good_ms or watch.failed_ms
-            yield Break(f"source {watch.source}", watch.why, CHECK, since_ms)
+            plain = f"What {watch.source.partition(':')[0]} tells cannot be read."  # behind it stands an agent's name
+            yield Break(f"source {watch.source}", watch.why, CHECK, since_ms, plain)
 
 
 def _of_the_results(store: Store, watched: Watched) -> Iterator[Break]:

@@ -9,19 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from limpet import breaks
+from limpet import breaks, text
 from limpet.breaks import BEAT_MS, BEHIND_MS, HOOKS, TRANSCRIPTS, Watched, counted
 from limpet.burial import KEPT_FROM
 from limpet.model import Coverage, Gap, Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from limpet.breaks import Break
     from limpet.store.port import Store
     from limpet.store.state import Stream, Watch
 
 __all__ = ["HOOKS", "TRANSCRIPTS", "Health", "Watched", "counted", "health", "of"]
+
+DEMO = "demo_day"
+"""The name under which a memory says that it is the demo's, with its day."""
 
 FAR_OFF_MS = 300_000
 """From here on, a machine's clock and that of its fleet are said to disagree."""
@@ -115,9 +119,23 @@ def health(store: Store, watched: Watched) -> Health:
     broken = (*breaks.found(store, watched), *breaks.miscounted(store, watched.now_ms))
     if broken:
         return Health(False, "broken", _sentence(broken), lacks, since, last_ms, broken)
+    if (day := store.state.meta(DEMO)) and not (watched.plugin or watched.alive):
+        sentence = f"This is the demo, the recorded day {day}: nothing is recorded here, and nothing need be."
+        return Health(True, "demo", sentence, (), since, last_ms)
     state, sentence = _state(hooks, watches, watched)
     upgrade = breaks.unproven(store, watched) if state == "recording" else ""
     return Health(True, state, f"{sentence} {upgrade}".strip(), lacks, since, last_ms)
+
+
+def without_memory(watched: Watched, db: Path) -> Health:
+    """Return how things stand where there is no memory: that is no fault where nobody has set Limpet up."""
+    if broken := breaks.without_memory(watched):
+        return Health(False, "broken", _sentence(broken), (), None, None, tuple(broken))
+    if watched.plugin:
+        sentence = f"There is no memory at {db} yet: it begins when the gateway next starts (openclaw gateway restart)."
+        return Health(True, "idle", sentence, (), None, None)
+    sentence = f"There is no memory at {db} yet, and nothing is set up (limpet setup openclaw)."
+    return Health(True, "not set up", sentence, (), None, None)
 
 
 def _state(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) -> tuple[str, str]:
@@ -163,7 +181,11 @@ def _lacks(hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) 
             "take it away when you need it no more"
         )
     if missing := sum(stream.missing for stream in hooks):
-        yield f"{missing:,} numbered events of the plugin were never seen"
+        yield f"{text.counted(missing, 'numbered event')} of the plugin {_were(missing)} never seen"
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _gaps(store: Store, hooks: Sequence[Stream], watches: Sequence[Watch], watched: Watched) -> Iterator[Gap]:
@@ -172,10 +194,9 @@ def _gaps(store: Store, hooks: Sequence[Stream], watches: Sequence[Watch], watch
             yield Gap(watch.good_ms or watch.failed_ms, None, watch.source, watch.why)
     for stream in hooks:
         if stream.missing:
-            yield Gap(stream.first_ms, stream.last_ms, HOOKS, f"{stream.missing:,} numbered events were never seen")
-    # The longest ones: where the newest are asked for, a million events are walked through to find that there is none.
-    longest = store.find.page(Query(filters=(("type", ("gap",), False),), limit=200, sort="slowest"))
-    for event in sorted(longest, key=lambda event: -event.at_ms):
+            why = f"{text.counted(stream.missing, 'numbered event')} {_were(stream.missing)} never seen"
+            yield Gap(stream.first_ms, stream.last_ms, HOOKS, why)
+    for event in store.find.page(Query(filters=(("type", ("gap",), False),), limit=200)):
         yield Gap(event.at_ms, event.at_ms + (event.duration_ms or 0), HOOKS, event.summary)
     yield from _silences(store, hooks, watched)
 

@@ -13,7 +13,8 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from limpet.errors import Unavailable
+from limpet import faults
+from limpet.errors import LimpetError, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -53,7 +54,8 @@ class Door:
             self._listen()
         except OSError as error:
             raise Unavailable(
-                f"The socket {self._path} cannot be made: {error.strerror}.", "Check that folder."
+                f"The socket {self._path} cannot be made: {error.strerror}.",
+                "Check that folder; where it is on a network: LIMPET_HOME=/var/lib/limpet limpet setup openclaw",
             ) from error
         threading.Thread(target=self._serve, name="door", daemon=True).start()
 
@@ -110,7 +112,13 @@ class Door:
             return {"error": {"code": "bad_input", "message": "That was not one line of JSON.", "hint": ""}}
         if not isinstance(request, dict):
             return {"error": {"code": "bad_input", "message": "A request is a JSON object.", "hint": ""}}
-        return self._answer(request)
+        try:
+            return self._answer(request)
+        except LimpetError as error:
+            return {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
+        except Exception as fault:  # noqa: BLE001 - the caller is told, and the others are answered all the same
+            told = faults.kept(self._path.parent, fault)
+            return {"error": {"code": told.code, "message": told.message, "hint": told.hint}}
 
 
 def is_trusted(user: int | None) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 from limpet import amendment, clock
 from limpet.burial import KEPT_FROM
 from limpet.interpretation import Interpretation
+from limpet.store import graveyard
 from limpet.store.custody import PRUNED, Seal, Tombstone
 
 if TYPE_CHECKING:
@@ -65,7 +66,11 @@ class Eraser:
         self._made = Interpretation(store)
 
     def begin(self, job: Job, tombstones: Sequence[Tombstone]) -> None:
-        """Write down the job and what must not come back: from here on it will be finished, whatever happens."""
+        """Write down the job and what must not come back: from here on it will be finished, whatever happens.
+
+        What must not come back is written down twice: a damaged database may not be able to say it any more.
+        """
+        graveyard.bury(self._store.path, tombstones, job.before_ms or 0)
         with self._store.transaction():
             self._made.forget()
             self._keep(job)

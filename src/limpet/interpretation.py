@@ -84,6 +84,11 @@ class Interpretation:
             self._texts.update((event.id, event.text) for event in making.events_of(facts))
         return self._texts
 
+    def new_texts(self) -> Mapping[int, str]:
+        """Return the texts of the events that were made since this was asked last, by id; they are not kept."""
+        texts, self._texts = self._texts, {}
+        return texts
+
     def facts_of_events(self, ids: Iterable[int]) -> Iterator[Fact]:
         """Yield every fact that these events were made from."""
         places = {place_of(number) for number in self._store.events.places(ids)}

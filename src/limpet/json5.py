@@ -10,7 +10,7 @@ from limpet.errors import BadInput
 
 _SPACE = re.compile(r"(?:[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*(?s:.*?)\*/)*")
 _STRING = re.compile(r"'(?:[^'\\\n\r]|\\(?:\r\n|(?s:.)))*'|\"(?:[^\"\\\n\r]|\\(?:\r\n|(?s:.)))*\"")
-_NUMBER = re.compile(r"[+-]?(?:Infinity|NaN|0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?![\w$.])")
+_NUMBER = re.compile(r"[+-]?(?:Infinity|NaN|0[xX][0-9a-fA-F]++|(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+)(?![\w$.])")
 _NAME = re.compile(r"(?!\d)(?:[\w$]|\\u[0-9a-fA-F]{4})+")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|[\n\r\u2028\u2029])|((?s:.)))")
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
@@ -69,7 +69,7 @@ class _Reader:
         if found := self._take(_STRING):
             return Node(start, self.at, _unescaped(found[1:-1]))
         if found := self._take(_NUMBER):
-            return Node(start, self.at, _number(found))
+            return Node(start, self.at, self._number(found))
         if (found := self._take(_NAME)) in _WORDS:
             return Node(start, self.at, _WORDS[found])
         self.at = start
@@ -110,6 +110,12 @@ class _Reader:
             raise self._error("a colon is missing")
         self._step()
         return name
+
+    def _number(self, found: str) -> float | int:
+        try:
+            return _number(found)
+        except ValueError as error:  # an integer of more digits than Python converts
+            raise self._error("a number has too many digits") from error
 
     def _take(self, pattern: re.Pattern[str]) -> str:
         found = pattern.match(self.text, self.at)

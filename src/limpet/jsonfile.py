@@ -1,4 +1,4 @@
-"""A small file of JSON that is written whole or not at all. Not for reading it: who writes it knows what to expect."""
+"""A small file of JSON: written whole or not at all, and read whatever stands in it. Not for what it means."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from limpet import clock
+from limpet import clock, jsonline
 from limpet.errors import Unavailable
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def read(path: Path) -> Any:
+    """Return what the file holds, as `jsonline.parse` gives it. Raises OSError, and ValueError where it is no JSON."""
+    return jsonline.parse(path.read_bytes())
 
 
 def write(path: Path, value: Any) -> None:

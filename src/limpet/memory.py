@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from limpet.note.nightly import Nightly
     from limpet.recording import Recording
     from limpet.settings import Settings
+    from limpet.spool.reader import SpoolSource
     from limpet.store.finding import Attempt
     from limpet.store.port import Store
     from limpet.store.postgres.store import FleetStore
@@ -70,6 +71,7 @@ class Memory:
         self.settings = settings
         self._drain_s = drain_s
         self._store: Store | None = None
+        self._is_fresh = False
 
     @classmethod
     def open(cls, db: str | None = None, zone: str | None = None) -> Self:
@@ -84,6 +86,7 @@ class Memory:
 
     def close(self) -> None:
         """Close the database."""
+        self._is_fresh = False
         if self._store is not None:
             self._store.close()
             self._store = None
@@ -120,8 +123,9 @@ class Memory:
         """Whether there is a memory, after what is pending was taken in."""
         if self.settings.fleet:
             return True
-        if self._store is None:
+        if self._store is None and not (self._is_fresh and self.settings.db.exists()):
             self.refresh()
+            self._is_fresh = True
         return self.settings.db.exists()
 
     def attach(self) -> None:
@@ -368,8 +372,15 @@ class Memory:
         store = self.local()
         fault = store.index_fault()
         with store.snapshot() if fault else store.snapshot_of_both():
-            found = verification.verify(store, progress, seals=seals, now_ms=clock.now_ms(), indexed=not fault)
+            found = verification.verify(
+                store, progress, seals=seals, now_ms=clock.now_ms(), indexed=not fault, spool=self._spool()
+            )
         return replace(found, faults=(*found.faults, fault)) if fault else found
+
+    def _spool(self) -> SpoolSource | None:
+        from limpet.spool.reader import SpoolSource
+
+        return SpoolSource(self.settings.spool) if self.settings.owns_spool else None
 
     def check_index(self) -> None:
         """Let the full-text index check itself; raises Unavailable where it contradicts itself or cannot be opened."""
@@ -396,6 +407,8 @@ class Memory:
             from limpet import fleet
 
             return fleet.health(self._fleet, clock.now_ms())
+        if not self.exists():
+            return coverage.without_memory(watched or self.watched(), self.settings.db)
         return coverage.health(self.store, watched or self.watched())
 
     def watched(self) -> coverage.Watched:
@@ -405,7 +418,7 @@ class Memory:
             from limpet import fleet
 
             return fleet.watched(self._fleet, now)
-        return outside.watched(self.settings, self.store, now)
+        return outside.watched(self.settings, self.store if self.exists() else None, now)
 
     def about(self) -> dict[str, Json]:
         """Return what this machine says of itself with every push."""

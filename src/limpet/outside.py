@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from limpet import clock, door
 from limpet.breaks import Watched
+from limpet.errors import Unavailable
 from limpet.lock import Lock
 from limpet.runtimes.openclaw import setup
 from limpet.spool import reader
+from limpet.store import opening
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,16 +28,17 @@ BUSY_S = 2.5
 """How long a command that takes things in may hold the lock and answer nobody."""
 
 
-def watched(settings: Settings, store: Store, now: int) -> Watched:
-    """Return what can be seen of this machine at `now`, in epoch milliseconds."""
+def watched(settings: Settings, store: Store | None, now: int) -> Watched:
+    """Return what can be seen of this machine at `now`, in epoch milliseconds; `store` is None where there is none."""
     spool = reader.SpoolSource(settings.spool)
-    cursor = store.state.cursor("spool") if settings.owns_spool else {}
     owns = settings.owns_spool
+    cursor = store.state.cursor("spool") if owns and store is not None else {}
     living = spool.living(now) if owns else frozenset()
-    recording, complaint, stuck = _sidecar(settings) if owns else (Lock(settings.lock).is_held(), "", "")
+    seen = _sidecar(settings) if owns else Seen(Lock(settings.lock).is_held())
+    misplaced, advice = _misplaced(settings.db)
     return Watched(
         now_ms=now,
-        recording=recording,
+        recording=seen.recording,
         plugin=setup.is_installed(settings.state),
         alive=bool(living),
         pending=spool.pending_bytes(cursor, now) if owns else 0,
@@ -43,15 +46,27 @@ def watched(settings: Settings, store: Store, now: int) -> Watched:
         spool_fault=spool.fault() if owns else "",
         disabled=setup.fault(settings.state) if owns else "",
         living=living,
-        complaint=complaint,
-        stuck=stuck,
+        complaint=seen.complaint,
+        stuck=seen.stuck,
+        beside=seen.beside,
         log_bytes=_size(settings.db.with_name(f"{settings.db.name}-wal")),
         damaged=_left_behind(settings),
+        misplaced=misplaced,
+        advice=advice,
     )
 
 
-def _sidecar(settings: Settings) -> tuple[bool, str, str]:
-    """Return whether a recorder holds the lock, why it cannot record, and whether it does nothing any more.
+class Seen(NamedTuple):
+    """Whether a recorder holds the lock, why it cannot record, that it does nothing any more, what else goes wrong."""
+
+    recording: bool
+    complaint: str = ""
+    stuck: str = ""
+    beside: tuple[str, ...] = ()
+
+
+def _sidecar(settings: Settings) -> Seen:
+    """Return what can be seen of a sidecar.
 
     A command that takes things in holds the lock, too, and answers nobody, but not for long.
     """
@@ -61,11 +76,21 @@ def _sidecar(settings: Settings) -> tuple[bool, str, str]:
         if (said := door.ask(settings.socket, {"op": "hello"}, HELLO_S)) is not None:
             idle_s, complaint = float(said.get("idle_s") or 0.0), str(said.get("complaint") or "")
             is_stuck = idle_s > IDLE_S and not complaint
-            return True, complaint, f"The sidecar has done nothing for {idle_s:,.0f} s." if is_stuck else ""
+            stuck = f"The sidecar has done nothing for {idle_s:,.0f} s." if is_stuck else ""
+            return Seen(True, complaint, stuck, tuple(map(str, said.get("beside") or ())))
         if clock.monotonic_s() >= end:
-            return True, "", "The sidecar runs, but does not answer."
+            return Seen(recording=True, stuck="The sidecar runs, but does not answer.")
         clock.sleep(0.05)
-    return False, "", ""
+    return Seen(recording=False)
+
+
+def _misplaced(db: Path) -> tuple[str, str]:
+    """Return why no database can be written there, and what to do; "" where it can."""
+    try:
+        opening.check_place(db)
+    except Unavailable as error:
+        return error.message, error.hint
+    return "", ""
 
 
 def _size(path: Path) -> int:

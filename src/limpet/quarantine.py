@@ -69,14 +69,15 @@ class Quarantine:
 
     def entries(self) -> Iterator[Json]:
         """Yield what is kept: source, where, reason, bytes, content."""
-        for path in self._files():
-            yield jsonline.parse(path.read_bytes())
+        for _, said in self.named():
+            yield said
 
     def named(self) -> Iterator[tuple[str, Json]]:
         """Yield (file name, what is kept); what cannot be read is passed over."""
         for path in self._files():
             with contextlib.suppress(OSError, ValueError):
-                yield path.name, jsonline.parse(path.read_bytes())
+                if isinstance(said := jsonline.parse(path.read_bytes()), dict):
+                    yield path.name, said
 
     def unclean(self, redactor: Cleaner) -> Iterator[tuple[str, Json]]:
         """Yield (file name, what should stand there) of each line in which secrets are found now."""

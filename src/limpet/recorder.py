@@ -87,6 +87,16 @@ class Recorder:
             known.pop(item, None) if value is None else known.update({item: value})
         return added
 
+    def bring_back(self, records: Sequence[Record]) -> None:
+        """Commit records of a ledger that was ours, under the next numbers: kinds and all, whatever was forgotten."""
+        try:
+            with self._store.transaction():
+                self._notice_others()
+                self._record(records, ours=True)
+        except BaseException:
+            self._forget()
+            raise
+
     def index(self) -> int:
         """Let the full-text index take in one batch; return how many events that were."""
         done = self._store.follow(self._texts_of)
@@ -139,13 +149,15 @@ class Recorder:
         self._failed[key] = why
         self._seen.pop(key, None)
 
-    def _record(self, records: Sequence[Record]) -> int:
+    def _record(self, records: Sequence[Record], *, ours: bool = False) -> int:
         fresh = self._fresh(records)
         counts: Counter[str] = Counter({"duplicate": len(records) - len(fresh)})
-        fresh, shunned = self._living(fresh)
+        fresh, shunned = (fresh, []) if ours else self._living(fresh)
         counts["forgotten"] += len(shunned)
-        numbered = self._store.records.append([self.cleaned(record, counts) for record in fresh], clock.nonce)
-        self._store.state.put_streams(_streams([*numbered, *shunned]))
+        numbered = self._store.records.append(
+            [self.cleaned(record, counts, ours=ours) for record in fresh], clock.nonce
+        )
+        self._store.state.put_streams(streams_of([*numbered, *shunned]))
         self._interpretation.take(numbered)
         self._store.state.count(counts)
         if numbered:
@@ -179,20 +191,23 @@ class Recorder:
         tombstones = self._store.custody.buried(keys) if keys else ()
         return any(burial.is_buried(fact, tombstones) for fact in facts) if tombstones else False
 
-    def cleaned(self, record: Record, counts: Counter[str]) -> Record:
-        """Return the record without secrets and image bytes: nothing else of it reaches the database."""
+    def cleaned(self, record: Record, counts: Counter[str], *, ours: bool = False) -> Record:
+        """Return the record without secrets and image bytes: nothing else of it reaches the database.
+
+        `ours` says that it stood in our ledger before, so that its kind is what it says.
+        """
         body, images = text.without_images(record.body)
         body, removed = self._redactor.redact(body)
         counts["image"] += images
         for kind, n in removed.items():
             counts[f"secret: {kind}"] += n
-        kind, _ = self._redactor.redact_text(amendment.plain_kind(record))
+        kind, _ = self._redactor.redact_text(record.kind if ours else amendment.plain_kind(record))
         stream, _ = self._redactor.redact_text(record.stream)
         source, _ = self._redactor.redact_text(record.source)
         return replace(record, source=source, stream=stream, kind=kind, body=body)
 
 
-def _streams(records: Sequence[Record]) -> Iterator[Stream]:
+def streams_of(records: Sequence[Record]) -> Iterator[Stream]:
     """Yield what a batch says of the numbered streams in it: those whose producer counts its own lines."""
     by_stream: dict[tuple[str, str], list[Record]] = defaultdict(list)
     for record in records:

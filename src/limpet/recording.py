@@ -10,12 +10,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from limpet import clock
+from limpet.burial import KEPT_FROM
 from limpet.errors import Unavailable
 from limpet.folder import make_private
 from limpet.quarantine import Quarantine
 from limpet.recorder import Recorder
 from limpet.runtimes.openclaw.runtime import OpenClaw
 from limpet.spool.reader import SpoolSource
+from limpet.store import graveyard
 from limpet.store.opening import TAKEN_OVER
 from limpet.store.search import path_of
 from limpet.store.sqlite import SqliteStore
@@ -85,6 +87,7 @@ class Recording:
         _close_to_others(settings)
         recording = cls(settings, SqliteStore(settings.db, writing=True))
         recording._tell()
+        recording._bury_again()
         return recording
 
     def close(self) -> None:
@@ -98,6 +101,12 @@ class Recording:
             with self.store.transaction():
                 self.store.state.put_meta(TAKEN_OVER, "")
             logging.getLogger("limpet").warning(TAKEN_OVER_SAID, self.store.path, backup)
+
+    def _bury_again(self) -> None:
+        """Write down a second time what must not come back, where that was never done."""
+        store = self.store
+        if store.custody.count_tombstones() and graveyard.read(store.path) is None:
+            graveyard.bury(store.path, store.custody.tombstones(), int(store.state.meta(KEPT_FROM) or 0))
 
     def round(self, *, everything: bool = True) -> bool:
         """Take in what is there now, new events first; return whether there is more.

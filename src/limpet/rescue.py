@@ -2,7 +2,8 @@
 
 Numbers stay: where a record cannot be read, one that says so stands in its place. What a witness still holds (the
 spool, OpenClaw's transcripts) is read again by the recorder, since the new file knows no cursor. A kill at any step
-leaves the old file or the new one, and the next start goes on. The caller holds the lock.
+leaves the old file or the new one, and the next start goes on. The caller holds the lock. What goes from one file into
+the other: recovery.py.
 """
 
 from __future__ import annotations
@@ -15,43 +16,46 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from limpet import clock
+from limpet import clock, days
 from limpet.errors import Unavailable
-from limpet.model import Batch, Record
 from limpet.recording import Recording
+from limpet.recovery import Recovery
 from limpet.store.opening import APPLICATION_ID
 from limpet.store.salvage import Salvage, is_damaged
 from limpet.store.search import path_of
 from limpet.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from limpet.settings import Settings
-from limpet.store.salvage import Piece
 
-SOURCE = "limpet"
-LOST, RESCUED = "limpet_lost", "limpet_rescued"
 PART, WHOLE = "rescue-part", "rescue"
-BATCH = 1000
 LOG_MAGIC = b"\x37\x7f\x06"
 """How every log of SQLite's begins (sqlite.org/fileformat2.html, 4.1)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    """What became of a damaged database: where it lies now, and how many of its records could be read."""
+    """What became of a damaged database: where it lies now, and how many of its records could be read.
+
+    From before `kept_from_ms` nothing is taken in again: that was dropped, or may have been forgotten (0: no such).
+    """
 
     moved_to: Path
     records: int
     lost: int
+    kept_from_ms: int = 0
 
     @property
     def sentence(self) -> str:
         """All of it in one sentence."""
         what = f"{self.records:,} of {self.records + self.lost:,} records were read back"
-        return f"The database was damaged and lies at {self.moved_to} now; {what}, and recording goes on in a new one."
+        said = f"The database was damaged and lies at {self.moved_to} now; {what}, and recording goes on in a new one."
+        if not self.kept_from_ms:
+            return said
+        return f"{said} Nothing from before {days.show(self.kept_from_ms, 'UTC')} is read in again."
 
 
 def look(settings: Settings) -> str:
@@ -98,72 +102,13 @@ def rescue(settings: Settings, progress: Callable[[int], None]) -> Rescued:
 
 
 def _bring_back(settings: Settings, recording: Recording, progress: Callable[[int], None]) -> None:
-    now_ms, records, lost = clock.now_ms(), 0, 0
     try:
         salvage = Salvage(settings.db)
     except apsw.Error as error:
-        _commit(recording, [_told(settings, 0, 0, str(error), now_ms)])
+        Recovery(settings.db, None, recording).run(progress, str(error))
         return
     with contextlib.closing(salvage):
-        for batch in _batches(_stood_in(salvage.pieces(), now_ms)):
-            _commit(recording, batch)
-            lost += sum(one.kind == LOST for one in batch)
-            records += sum(one.kind != LOST for one in batch)
-            progress(records + lost)
-        _commit(recording, [_told(settings, records, lost, "", now_ms)])
-        with recording.store.transaction():
-            recording.store.state.count(salvage.counts())
-            recording.store.state.move("rejected", salvage.rejected())
-            for watch in salvage.watches():
-                recording.store.state.watched(watch.source, watch.since_ms)
-
-
-def _commit(recording: Recording, records: Iterable[Record]) -> None:
-    recording.recorder.commit("rescue", Batch(tuple(records)), clock.now_ms())
-
-
-def _stood_in(pieces: Iterable[Piece], now_ms: int) -> Iterator[Record]:
-    """Yield a record for each number: the one that was read, or one that says that it cannot be."""
-    before_ms = now_ms
-    missing: list[Piece] = []
-    for piece in pieces:
-        missing += [piece] if piece.record is None else []
-        if piece.record is not None:
-            yield from _placeholders(missing, before_ms, piece.record.arrived_ms, now_ms)
-            yield piece.record
-            before_ms, missing = piece.record.arrived_ms, []
-    yield from _placeholders(missing, before_ms, now_ms, now_ms)
-
-
-def _placeholders(missing: Iterable[Piece], since_ms: int, until_ms: int, now_ms: int) -> Iterator[Record]:
-    """Yield a record for each that is missing; the first that was lost says how many and between which times."""
-    lost = sum(not piece.forgotten for piece in missing)
-    for piece in missing:
-        said: dict[str, object] = {"forgotten": True} if piece.forgotten else {}
-        if lost and not piece.forgotten:
-            said, lost = {"lost": lost, "since_ms": min(since_ms, until_ms), "until_ms": until_ms}, 0
-        yield _record(LOST, said, now_ms)
-
-
-def _told(settings: Settings, records: int, lost: int, why: str, now_ms: int) -> Record:
-    said = {"database": str(settings.db), "records": records, "lost": lost, **({"error": why} if why else {})}
-    return _record(RESCUED, said, now_ms)
-
-
-def _record(kind: str, event: dict[str, object], now_ms: int) -> Record:
-    body = {"hook": kind, "ts": now_ms, "source": SOURCE, "ctx": {}, "event": event}
-    return Record(clock.uuid7().replace("-", ""), SOURCE, "rescue", 0, kind, body, now_ms)
-
-
-def _batches(records: Iterable[Record]) -> Iterator[list[Record]]:
-    batch: list[Record] = []
-    for record in records:
-        batch.append(record)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+        Recovery(settings.db, salvage, recording).run(progress)
 
 
 def _swap(settings: Settings, whole: Path) -> Rescued:
@@ -186,7 +131,7 @@ def _counted(db: Path, aside: Path) -> Rescued:
         number = store.records.head()[0]
         (told,) = store.records.fetch([number])
     event = told.body["event"]
-    return Rescued(aside, int(event["records"]), int(event["lost"]))
+    return Rescued(aside, int(event["records"]), int(event["lost"]), int(event.get("kept_from_ms", 0)))
 
 
 def _odd(db: Path) -> str:

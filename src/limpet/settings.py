@@ -206,6 +206,14 @@ def user_home(env: Mapping[str, str]) -> Path:
     return Path(pwd.getpwuid(os.getuid()).pw_dir)
 
 
+def user_path(said: str | Path) -> Path:
+    """Return the path that somebody named, `~` and `~name` being homes; a name that nobody has stays as it stands."""
+    try:
+        return Path(said).expanduser()
+    except RuntimeError:
+        return Path(said)
+
+
 def _absolute(value: str, env: Mapping[str, str]) -> Path:
     if value == "~" or value.startswith("~/"):
         return user_home(env) / value[2:]
@@ -239,7 +247,7 @@ def _file(path: Path) -> Mapping[str, Any]:
         raise BadInput(f"{path} cannot be read: {error}.", "Check its permissions and that it is UTF-8.") from error
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # TOML's own error, and numbers and nesting that Python gives up at
         raise BadInput(f"{path} is not valid TOML: {error}.", f"Mend that line, or move {path} away.") from error
 
 

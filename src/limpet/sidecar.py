@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from limpet import clock, door, pushing, rescue
+from limpet import clock, door, faults, pushing, rescue, watch
+from limpet.beside import Beside
 from limpet.erasing import Job
-from limpet.errors import LimpetError, Unavailable
+from limpet.errors import BadInput, LimpetError, Unavailable
 from limpet.lock import Lock
 from limpet.memory import Memory
 from limpet.recording import Recording
+from limpet.runtimes.openclaw import setup
 from limpet.settings import for_child
 from limpet.store import opening
 from limpet.tools import Desk
@@ -45,6 +47,10 @@ WATCH_ON_MIN = 15
 NOTES_S = 60.0
 """How often it looks whether a note is due, where nothing waits to be taken in."""
 
+NOTES, UPKEEP = "writing of notes", "upkeep (copies, and dropping what is old)"
+"""What goes on beside the loop, in words for people."""
+
+RETRY_UPKEEP_S = 600.0
 UPKEEP_S = 21_600.0
 """How often it looks whether a copy is due or anything is too old, where the settings want that."""
 
@@ -53,6 +59,9 @@ PASSING = (LimpetError, apsw.Error, OSError)
 
 DAMAGED = ("damaged", "not_a_database")
 """Faults that do not pass: the file is looked at, and made anew where it was ours."""
+
+DRAIN_S, LONGEST_DRAIN_S = 2.0, 600.0
+"""How long a caller at the socket waits who does not say it, and how long one may at most."""
 
 PROGRESS_S = 2.0
 ALREADY_RUNNING = "A sidecar is already running here."
@@ -78,9 +87,12 @@ class Sidecar:
         self._desk = Desk(settings)
         self._input_ended = False
         self._watch = Watch(settings, say)
+        self._was_set_up = setup.is_set_up(settings.state)
+        self._beside = Beside(self._stop, say)
 
     def run(self, *, until_eof: bool) -> bool:
         """Record until told to stop; return False at once where a sidecar is already running."""
+        os.umask(0o077)  # for good: its threads share one, and would open a moment for each other by restoring it
         lock = Lock(self._settings.lock)
         if not lock.take():
             return False
@@ -88,22 +100,33 @@ class Sidecar:
         try:
             entrance.open()
             self._listen_for_the_end(until_eof=until_eof)
-            notes = threading.Thread(target=self._write_notes, name="notes", daemon=True)
-            notes.start()
-            self._start_pushing()
-            self._start_upkeep()
-            threading.Thread(target=self._watch.run, args=(self._stop,), name="watch", daemon=True).start()
-            waking = Waking(self._settings, self._say)
-            threading.Thread(target=waking.run, args=(self._stop, self._is_well), name="briefs", daemon=True).start()
+            notes = self._start_others()
             self._loop()
-            notes.join(RETRY_S)
-            if self._input_ended:
+            if notes is not None:
+                notes.join(RETRY_S)
+            if self._was_set_up and not setup.is_set_up(self._settings.state):
+                watch.tidy(self._settings)
+            elif self._input_ended:
                 self._leave_a_watch()
         finally:
             entrance.close()
             self._page.close()
             lock.release()
         return True
+
+    def _start_others(self) -> threading.Thread | None:
+        """Start all that goes on beside the loop; return the thread of the notes, which is waited for at the end."""
+        chosen, start = self._settings, self._beside.start
+        waking = Waking(chosen, self._say)
+        if chosen.owns_spool:
+            start("watch", lambda: self._watch.run(self._stop))
+            start("briefs", lambda: waking.run(self._stop, self._is_well))
+        if chosen.push and chosen.owns_spool:
+            pushes = pushing.Pushing(chosen)
+            start("push", lambda: pushes.run(self._stop, self._say))
+        if (chosen.keep_days or chosen.keep_mb or chosen.backups) and chosen.owns_spool:
+            start(UPKEEP, self._keep_up)
+        return start(NOTES, self._write_notes) if chosen.note_nightly and chosen.owns_spool else None
 
     def stop(self) -> None:
         """End after the round that is going on."""
@@ -118,7 +141,7 @@ class Sidecar:
                 self._check()
                 recording = recording or self._opened()
                 more = self._round(recording, everything=ticks % OTHERS == 0 or self._wake.is_set())
-            except PASSING as error:
+            except Exception as error:  # noqa: BLE001 - a fault of ours is said, and tried again, like one that may pass
                 fault = self._explained(error)
                 self._complain(fault)
                 recording, more = _closed(recording), False
@@ -187,17 +210,18 @@ class Sidecar:
             return error
         if isinstance(error, apsw.Error):
             return opening.explained(error, self._settings.db)
-        return Unavailable(f"{error}.", "Check the disk and its permissions.")
+        if isinstance(error, OSError):
+            return Unavailable(f"{error}.", "Check the disk and its permissions.")
+        return faults.kept(self._settings.home, error)
 
     def _write_notes(self) -> None:
         """Write what is due, now and then, beside the loop: recording never waits for a note, nor for a model."""
-        if not (self._settings.note_nightly and self._settings.owns_spool):
-            return
         while not self._stop.is_set():
             if not self._caught_up.wait(1.0):
                 continue
             try:
-                self._look_for_notes()
+                with self._beside.piece(NOTES):
+                    self._look_for_notes()
             except LimpetError as error:
                 self._complain_of_notes(error.message)
             except Exception as fault:  # noqa: BLE001 - a fault of ours in one night must not end the other nights
@@ -205,34 +229,29 @@ class Sidecar:
             self._caught_up.clear()
             self._stop.wait(NOTES_S)
 
-    def _start_pushing(self) -> None:
-        """Push to the fleet that the settings name, beside the loop: recording never waits for a network."""
-        if self._settings.push and self._settings.owns_spool:
-            pushes = pushing.Pushing(self._settings)
-            threading.Thread(target=pushes.run, args=(self._stop, self._say), name="push", daemon=True).start()
-
     def _is_well(self) -> bool:
         """Whether it has begun to record, and can."""
         return self._done > 0 and not self._complaint
 
-    def _start_upkeep(self) -> None:
-        """Copy, and drop what is old, where the settings say so, beside the loop."""
-        chosen = self._settings
-        if (chosen.keep_days or chosen.keep_mb or chosen.backups) and chosen.owns_spool:
-            threading.Thread(target=self._keep_up, name="upkeep", daemon=True).start()
-
     def _keep_up(self) -> None:
-        """Copy first: what is dropped is then in a copy."""
+        """Copy, and drop what is old, where the settings say so; copy first: what is dropped is then in a copy."""
         while not self._stop.wait(NOTES_S):
-            for work in (copies.nightly, pruning.retain):
-                try:
-                    with Memory(self._settings) as memory:
-                        said = work(memory, clock.now_ms())
-                except LimpetError as error:
-                    said = f"not done: {error.message}"
-                if said:
-                    self._say(said)
-            self._stop.wait(UPKEEP_S)
+            troubles = [why for work in (copies.nightly, pruning.retain) if (why := self._kept_up(work))]
+            self._beside.went(UPKEEP, " ".join(troubles))
+            self._stop.wait(RETRY_UPKEEP_S if troubles else UPKEEP_S)
+
+    def _kept_up(self, work: Callable[[Memory, int], str]) -> str:
+        """Do one piece of upkeep; return why it could not be done, "" where it was, or nothing was to be done."""
+        try:
+            with self._beside.piece(UPKEEP), Memory(self._settings) as memory:
+                said = work(memory, clock.now_ms())
+        except Exception as error:  # noqa: BLE001 - one that went wrong must not end the others: it is said, and a break
+            told = self._explained(error)
+            self._say(f"not done: {told.message}")
+            return told.message
+        if said:
+            self._say(said)
+        return ""
 
     def _look_for_notes(self) -> None:
         with Memory(self._settings) as memory:
@@ -249,13 +268,14 @@ class Sidecar:
 
     def _answer(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         if request.get("op") == "drain":
-            return {"ok": self._drained(float(request.get("seconds") or 2.0))}
+            return {"ok": self._drained(_patience_s(request.get("seconds")))}
         if request.get("op") == "hello":
             return {
                 "ok": True,
                 "pid": os.getpid(),
                 "db": str(self._settings.db),
                 "complaint": self._complaint,
+                "beside": list(self._beside.troubles()),
                 "idle_s": clock.monotonic_s() - self._round_s,
             }
         if request.get("op") == "open":
@@ -331,6 +351,15 @@ class Sidecar:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
+
+
+def _patience_s(said: Any) -> float:
+    """Return how long a caller wants to wait, in seconds; raises BadInput for what is no such time."""
+    if said is None:
+        return DRAIN_S
+    if isinstance(said, bool) or not isinstance(said, (int, float)) or not 0 <= said <= LONGEST_DRAIN_S:
+        raise BadInput(f"`seconds` is a number from 0 to {LONGEST_DRAIN_S:g}.", '{"op": "drain", "seconds": 2}')
+    return float(said)
 
 
 def _closed(recording: Recording | None) -> Recording | None:

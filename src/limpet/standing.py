@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from limpet.breaks import Break
+    from limpet.coverage import Health, Watched
     from limpet.memory import Memory
 
 
@@ -20,11 +21,11 @@ def told(memory: Memory) -> dict[str, Any]:
     """Return whether it is recording, since when, how far behind, what it cannot see; the shape is a promise."""
     if memory.settings.fleet:
         return fleet.standing(memory.fleet(), memory.settings.zone, clock.now_ms())
-    if not memory.exists():
-        return nothing_yet(memory)
     watched = memory.watched()
     health = memory.health(watched)
     zone = memory.settings.zone
+    if not memory.exists():
+        return _without_memory(health, watched, zone)
     return {
         "ok": health.ok,
         "state": health.state,
@@ -69,10 +70,16 @@ def pushed(memory: Memory) -> str | None:
     )
 
 
-def nothing_yet(memory: Memory) -> dict[str, Any]:
-    """Say that there is no memory, which is no fault where nobody has set Limpet up."""
-    sentence = f"There is no memory at {memory.settings.db} yet, and nothing is set up (limpet setup openclaw)."
-    return {"ok": True, "state": "not set up", "sentence": sentence, "pending_bytes": 0, "lacks": []}
+def _without_memory(health: Health, watched: Watched, zone: str) -> dict[str, Any]:
+    """Say how things stand where no memory was made yet."""
+    return {
+        "ok": health.ok,
+        "state": health.state,
+        "sentence": health.sentence,
+        "pending_bytes": watched.pending,
+        "lacks": [],
+        "breaks": [_broken(one, zone) for one in health.breaks],
+    }
 
 
 def note_model(memory: Memory) -> str | None:

@@ -266,3 +266,8 @@ def _decoded(data: str) -> bytes:
         return base64.b64decode(letters[: len(letters) - (len(letters) % 4 == 1)] + "=" * (-len(letters) % 4 % 3))
     except binascii.Error:
         return data.encode()
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """Return how many there are of something, in words: `1 note`, `2 notes`."""
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"

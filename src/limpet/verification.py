@@ -1,7 +1,8 @@
 """Verification: the ledger read again byte by byte, and everything made from it made anew beside it. Changes nothing.
 
-Three parts: the chain (`chain`), the events (`likeness`), the index and the counts (here). None of them believes what
-the database says of itself: the events are made again in a scratch copy and held against those that are there.
+Four parts: the chain (`chain`), the events (`likeness`), what the store knows of its own work (`books`), the index and
+the audit's counts (here). None of them believes what the database says of itself: the events are made again in a
+scratch copy and held against those that are there.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from limpet import text
+from limpet.checking import books
 from limpet.checking.chain import Chain
 from limpet.checking.likeness import differences
 from limpet.interpretation import Interpretation
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from limpet.checking.chain import Sealed
+    from limpet.spool.reader import SpoolSource
     from limpet.store.records import Stored
     from limpet.store.sqlite import SqliteStore
 
@@ -60,11 +64,13 @@ def verify(
     seals: Iterable[Sealed] = (),
     now_ms: int | None = None,
     indexed: bool = True,
+    spool: SpoolSource | None = None,
 ) -> Verdict:
-    """Check the chain, the events, the index, and the counts of OpenClaw's audit ledger (up to `now_ms`).
+    """Check the chain, the events, the index, the store's own books, and OpenClaw's audit ledger (up to `now_ms`).
 
-    `seals` are copies that were found elsewhere; `indexed` says whether there is an index: a copy has none. Reads as
-    of one moment: the caller holds the snapshot of both files.
+    `seals` are copies that were found elsewhere; `indexed` says whether there is an index: a copy has none; `spool` is
+    what the memory takes in, for files of it that are still there. Reads as of one moment: the caller holds the
+    snapshot of both files.
     """
     with Scratch(store.records) as scratch:
         chain = Chain(store, scratch, seals)
@@ -76,6 +82,7 @@ def verify(
         faults = [
             *chain.finish(),
             *islice(differences(store.find, scratch.find), MOST_FAULTS),
+            *islice(books.differences(store, scratch, chain.forgotten + chain.begins, spool), MOST_FAULTS),
             *(islice(_index_faults(store, scratch), MOST_FAULTS) if indexed else ()),
             *_count_faults(store, now_ms),
         ]
@@ -94,8 +101,10 @@ def verify(
 
 def _make(made: Interpretation, scratch: Scratch, store: SqliteStore, page: Sequence[Stored], *, indexed: bool) -> None:
     """Make the events of a page in the scratch copy, and index their texts where the real ones stand."""
-    made.take([stored.record for stored in page if stored.content is not None])
-    texts = dict(made.texts_by_id(())) if indexed else {}
+    kept = [stored.record for stored in page if stored.content is not None]
+    made.take(kept)
+    books.note(scratch, kept)
+    texts = made.new_texts() if indexed else {}
     where = store.find.positions_of(texts)
     scratch.index({where[number]: text for number, text in texts.items() if number in where})
     made.shrink()
@@ -152,6 +161,6 @@ def _count_faults(store: SqliteStore, now_ms: int | None) -> Iterator[str]:
         found = store.state.counted(since, min(since + WEEK_MS, until))
         actions, runs = actions + found.missing_actions, runs + found.missing_runs
         since += WEEK_MS
-    for missing, what in ((actions, "tool actions"), (runs, "runs")):
+    for missing, what in ((actions, "tool action"), (runs, "run")):
         if missing:
-            yield f"OpenClaw's audit ledger counted {missing:,} {what} that no event tells of"
+            yield f"OpenClaw's audit ledger counted {text.counted(missing, what)} that no event tells of"

@@ -17,7 +17,8 @@ from limpet.runtimes.openclaw.workspaces import Workspaces
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from limpet.breaks import Break
+    from limpet.breaks import Break, Watched
+    from limpet.coverage import Health
     from limpet.memory import Memory
 
 
@@ -34,7 +35,7 @@ LINKS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("plugin", ("disabled",)),
     ("hooks", ("stopped", "silent", "hooks", "results")),
     ("spool", ("spool", "undrained")),
-    ("recorder", ("sidecar", "stuck", "recorder", "log")),
+    ("recorder", ("sidecar", "stuck", "recorder", "place", "log", "beside")),
 )
 """The links in the order of an event's way, with the breaks that lie there; the sources come after them."""
 
@@ -46,7 +47,7 @@ def steps(memory: Memory, moment: Callable[[int], str], *, thorough: bool = True
     """
     try:
         if not memory.exists():
-            yield Step(False, "memory", f"none yet at {memory.settings.db}", breaks.SETUP)
+            yield from _without_memory(memory)
             return
         yield from _chain(memory, moment)
         yield from _database(memory, moment, thorough=thorough)
@@ -57,6 +58,16 @@ def steps(memory: Memory, moment: Callable[[int], str], *, thorough: bool = True
     yield _alarm(memory)
 
 
+def _without_memory(memory: Memory) -> Iterator[Step]:
+    """Yield what is broken where no memory was made yet, and that there is none."""
+    watched = memory.watched()
+    health = memory.health(watched)
+    for what, codes in LINKS:
+        yield from (Step(False, what, one.sentence, one.remedy) for one in health.breaks if one.code in codes)
+    remedy = breaks.RESTART if watched.plugin else breaks.SETUP
+    yield Step(False, "memory", f"none yet at {memory.settings.db}", remedy)
+
+
 def _chain(memory: Memory, moment: Callable[[int], str]) -> Iterator[Step]:
     """Yield the links up to the memory, each with what is broken in it, or with what was found there."""
     watched = memory.watched()
@@ -64,9 +75,7 @@ def _chain(memory: Memory, moment: Callable[[int], str]) -> Iterator[Step]:
     last_ms = memory.store.find.last_of(breaks.HOOKS)
     heard = f"last heard of {moment(last_ms)}" if last_ms else "nothing was ever heard"
     well = {
-        "plugin": "is in OpenClaw's configuration"
-        if watched.plugin
-        else f"is not in OpenClaw's configuration ({breaks.SETUP})",
+        "plugin": _plugin(watched, health),
         "hooks": f"{'a gateway runs with the plugin in it' if watched.alive else 'no gateway runs now'}; {heard}",
         "spool": f"{watched.pending:,} bytes wait" if watched.pending else "nothing waits",
         "recorder": "a sidecar is running, and answers" if watched.recording else "no sidecar is running",
@@ -74,10 +83,19 @@ def _chain(memory: Memory, moment: Callable[[int], str]) -> Iterator[Step]:
     for what, codes in LINKS:
         yield from _link(what, codes, well[what], health.breaks)
     for watch in memory.store.state.watches():
+        if watch.source == "spool" and not watch.why:
+            continue  # that nothing waits there was said
         good = f"read well, last {moment(watch.good_ms)}"
         yield from _link(watch.source, (f"source {watch.source}",), good, health.breaks)
     yield from _link("count", ("count",), _counted(memory, watched.now_ms), health.breaks)
     yield Step(health.ok, "all in all", health.sentence)
+
+
+def _plugin(watched: Watched, health: Health) -> str:
+    if health.state == "demo":
+        return "none is wanted: this is the demo"
+    where = "in OpenClaw's configuration"
+    return f"is {where}" if watched.plugin else f"is not {where} ({breaks.SETUP})"
 
 
 def _link(what: str, codes: Collection[str], well: str, broken: Sequence[Break]) -> Iterator[Step]:

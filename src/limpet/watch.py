@@ -8,10 +8,12 @@ from limpet import alarm, clock, door, messenger, rescue
 from limpet.errors import LimpetError
 from limpet.lock import Lock
 from limpet.memory import Memory
+from limpet.runtimes.openclaw import setup
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from limpet.settings import Settings
 
@@ -25,7 +27,13 @@ DAY_S = 86_400.0
 LOOKS = 5
 """So many looks, at least, before somebody is told."""
 
+FILES = (alarm.FILE, "alarm-plugin.json", messenger.FILE, LOCK)
+"""What the alarm keeps in Limpet's own folder, the plugin's part among it."""
+
 ANSWER_S = 2.0
+REMOVED_S = 2.0
+"""How soon somebody who looks on alone notices that Limpet was removed."""
+
 MOST_PAUSES = 30
 """Where no way takes an alarm it is tried again, at last after so many looks."""
 
@@ -59,12 +67,24 @@ class Watch:
 
     def run_alone(self, stop: threading.Event) -> None:
         """Look where no sidecar runs, taking in what there is; end as soon as one answers, or Limpet is gone."""
-        while not stop.wait(self._pause_s):
+        was_set_up = setup.is_set_up(self._settings.state)
+        while not self._waited(stop, was_set_up=was_set_up):
             if not self._settings.home.is_dir() or door.ask(self._settings.socket, {"op": "hello"}, ANSWER_S):
                 return
             with Memory(self._settings) as memory:
                 memory.refresh()
             self._look_safely()
+
+    def _waited(self, stop: threading.Event, *, was_set_up: bool) -> bool:
+        """Wait for the next look; return whether there is to be none, since Limpet was removed, or somebody says so."""
+        end = clock.monotonic_s() + self._pause_s
+        while (left := end - clock.monotonic_s()) > 0:
+            if stop.wait(min(left, REMOVED_S)):
+                return True
+            if was_set_up and not setup.is_set_up(self._settings.state):
+                tidy(self._settings)
+                return True
+        return False
 
     @property
     def _pause_s(self) -> float:
@@ -112,7 +132,8 @@ class Watch:
         """Return what is broken, code to sentence, and the ways to a person; an unreadable memory is broken, too."""
         with Memory(self._settings) as memory:
             try:
-                memory.attach()
+                if self._settings.db.exists():
+                    memory.attach()
                 health = memory.health()
             except LimpetError as error:
                 is_none = error.code == "no_database"
@@ -137,3 +158,14 @@ class Watch:
         if why != self._complaint:
             self._say(f"the watch: {why}")
         self._complaint = why
+
+
+def kept(settings: Settings) -> Sequence[Path]:
+    """Return the files that the alarm keeps here."""
+    return [path for name in FILES if (path := settings.home / name).exists()]
+
+
+def tidy(settings: Settings) -> None:
+    """Delete what the alarm keeps: after a removal it would hold somebody's address for nothing."""
+    for path in kept(settings):
+        path.unlink(missing_ok=True)

@@ -79,7 +79,7 @@ def test_faults_at_every_step_of_a_commit_lose_and_double_nothing(lab: Lab, kind
     [
         ("full", "The disk is full"),
         ("eio", "cannot be read or written"),
-        pytest.param("sync", "cannot be read or written", marks=pytest.mark.soak),  # once of many it took over a minute
+        ("sync", "cannot be read or written"),
     ],
 )
 def test_a_fault_that_lasts_is_said_by_status_and_made_good_afterwards(lab: Lab, kind: str, said: str):

@@ -27,7 +27,7 @@ FIRST_ENDS, FIRST_SESSIONS = 4, 2
 """So many come before anything is quoted; more follow where there is room."""
 
 MOST_ENDS, MOST_SESSIONS, MOST_EVENTS_QUOTED = 40, 20, 12
-RESERVE = 42
+RESERVE = 52
 """Tokens kept for what is said last: how much was left out, and what the plugin may have to say in front."""
 
 OWN_SHARE, LEAST_OWN = 0.7, 260
@@ -105,6 +105,7 @@ def compose(agent: str, audience: str, digest: Digest | None, given: Given) -> B
     room = given.tokens - RESERVE
     own = min(room, max(round(room * OWN_SHARE), LEAST_OWN))
     page = Page(given.times, own)
+    page.say(page.head, given.standing.alert())
     page.say(page.head, _title(given.times))
     page.say(page.head, given.standing.sentences(given.times))
     if digest is None:

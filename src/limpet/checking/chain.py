@@ -47,14 +47,16 @@ class Chain:
         self._empty: list[list[int]] = []
         self._vouched: list[tuple[int, int]] = []
         self._cut: tuple[int, bytes] | None = None
-        self._restored = 0
+        self._restored = self._rescued = 0
+        self._is_unread = False
+        self._contradictions: list[tuple[Sealed, str]] = []
 
     def take(self, page: Sequence[Stored]) -> None:
         """Follow the chain over the next page."""
         for stored in page:
             self._faults += self._link(stored)
             self._faults += self._amended(stored.record)
-            self._faults += self._sealed(stored.record.no)
+            self._hold(stored.record.no)
         self._scratch.put_holders(packing.references(one.content) for one in page if one.content is not None)
         self._scratch.put_cleaned(one.record.no for one in page if one.leaf is not None and one.content is not None)
 
@@ -104,12 +106,22 @@ class Chain:
             yield from self._forgotten(record.no, said)
         self._scratch.put_leaves(amendment.leaves_in(record))
         self._cut = amendment.place_in(record, amendment.PRUNE) or self._cut
+        if record.kind == amendment.RESCUE:
+            self._rescued_at(record)
         restored = amendment.place_in(record, amendment.RESTORE)
         if restored is not None:
             self._restored = record.no
             self.remarks.append(
                 f"record {record.no}: the ledger was put back from a copy that ended at record {restored[0]}"
             )
+
+    def _rescued_at(self, record: Record) -> None:
+        """Take note that the ledger was begun anew here; its old head is told where that could be read."""
+        self._rescued = record.no
+        place = amendment.place_in(record, amendment.RESCUE)
+        self._is_unread = self._is_unread or place is None
+        was = f", from one that ended at record {place[0]} with {place[1].hex()}" if place else ""
+        self.remarks.append(f"record {record.no}: the database was damaged, and the ledger was begun anew{was}")
 
     def _forgotten(self, no: int, said: amendment.Forgotten) -> Iterator[str]:
         """Hold what stays of forgotten records against what the record that forgot them says of them."""
@@ -129,17 +141,29 @@ class Chain:
             if one.content is not None or one.nonce is not None:
                 yield f"record {one.record.no} was forgotten, but holds something again"
 
-    def _sealed(self, no: int) -> Iterator[str]:
+    def _hold(self, no: int) -> None:
+        """Hold the seals of this record against it."""
         for seal in self._seals.pop(no, ()):
             self.held += 1
             if seal.hash != self.hash:
-                yield from self._contradicted(seal, f"record {no} is not the one that {seal.where} has the seal of")
+                self._contradictions.append((seal, f"record {no} is not the one that {seal.where} has the seal of"))
 
-    def _contradicted(self, seal: Sealed, what: str) -> Iterator[str]:
-        if self._restored > 0 and seal.no >= self._restored:
-            self.remarks.append(f"{what}: that was before the ledger was put back")
-        else:
-            yield what
+    def _contradicted(self) -> Iterator[str]:
+        """Tell of each seal that this ledger contradicts; one of a ledger that is gone is no fault of this one."""
+        gone = 0
+        for seal, what in self._contradictions:
+            if self._rescued and (self._is_unread or seal.no < self._rescued):
+                gone += 1
+            elif self._restored > 0 and seal.no >= self._restored:
+                self.remarks.append(f"{what}: that was before the ledger was put back")
+            else:
+                yield what
+        self.held -= gone
+        if gone:
+            which = "1 seal is" if gone == 1 else f"{gone} seals are"
+            self.remarks.append(
+                f"{which} of the ledger from before record {self._rescued}: only the file aside can hold it"
+            )
 
     def _unvouched(self) -> Iterator[str]:
         for first, last in amendment.without(self._empty, self._vouched):
@@ -191,7 +215,8 @@ class Chain:
                 elif no > self.no:
                     self.held += 1
                     what = f"the ledger ends at record {self.no}, but {seal.where} has the seal of record {no}"
-                    yield from self._contradicted(seal, what)
+                    self._contradictions.append((seal, what))
+        yield from self._contradicted()
 
     def _bodies(self) -> Iterator[str]:
         for digest, found, refs in self._store.records.texts.checked():

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from limpet import settings
+from limpet import settings, text
 from limpet.cli import output
 from limpet.cli.forget import finish_what_was_begun
 from limpet.memory import Memory
@@ -32,7 +31,7 @@ def restore(args: argparse.Namespace) -> int:
     """Put a copy back."""
     progress = output.Progress("records of the copy verified")
     chosen = settings.load(db=args.db)
-    path = Path(args.path).expanduser().absolute()
+    path = settings.user_path(args.path).absolute()
     done = copies.restore(chosen, path, lambda no: progress(f"{no:,}"), replace=args.replace)
     progress.end()
     if done.aside is not None and not args.json:
@@ -55,5 +54,5 @@ def _report(done: Copied, verb: str, *, machine: bool) -> None:
             }
         )
         return
-    records, events = output.counted(done.records, "record"), output.counted(done.events, "event")
+    records, events = text.counted(done.records, "record"), text.counted(done.events, "event")
     output.data(f"{records} and {events} {verb} {done.path}, and verified; seal {done.seal}")

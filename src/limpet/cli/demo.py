@@ -21,13 +21,14 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from limpet import clock, days, settings, wire
+from limpet import clock, coverage, days, settings, wire
 from limpet.cli import output, record
 from limpet.cli.ask import now_of
 from limpet.errors import BadInput
 from limpet.headline import headline
 from limpet.memory import Memory
 from limpet.model import Query
+from limpet.runtimes.openclaw.workspaces import Workspaces
 
 if TYPE_CHECKING:
     import argparse
@@ -40,6 +41,9 @@ DAY = Path(__file__).with_name("demo_day.jsonl")
 BLANK = "{{github token}}"
 SEGMENT_MS, SEGMENT_BYTES = 60_000, 1 << 20
 """When the plugin begins a new file."""
+
+AGENTS = ("main", "press")
+"""Whose day it is: each has a workspace, so that notes can be written."""
 
 SHOWN = 12
 NOON_MS = 12 * 3_600_000
@@ -79,7 +83,7 @@ def _folder(keep: str | None) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="limpet-demo-") as folder:
             yield Path(folder)
         return
-    state = Path(keep).expanduser().absolute()
+    state = settings.user_path(keep).absolute()
     if state.exists() and (not state.is_dir() or any(state.iterdir())):
         raise BadInput(f"{state} is in use; the demo wants a folder of its own.", "Name one that does not exist.")
     yield state
@@ -93,12 +97,16 @@ def _played(state: Path, day: date, zone: str) -> Seen:
     try:
         files = _write(chosen.spool, lines)
         chosen.home.joinpath("config.toml").write_text(f'zone = "{zone}"\n', "utf-8")
+        for agent in AGENTS:
+            Workspaces(chosen).of(agent).path.mkdir(parents=True, exist_ok=True)
     finally:
         os.umask(old)
     output.say(f"{len(lines):,} lines written into a spool ({files:,} files); the recorder takes them in ...")
     with Memory(chosen) as memory:
         while memory.watched().pending:
             memory.refresh()
+        with memory.writing() as recording, recording.store.transaction():
+            recording.store.state.put_meta(coverage.DEMO, str(day))
         return _seen(memory, day, len(lines), files)
 
 

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from limpet.upkeep.forgetting import Plan
 
 
+SHOWN = 5
+"""So many of the events to be erased are shown."""
+
+
 def forget(args: argparse.Namespace) -> int:
     """Show what would be forgotten, ask, and forget it."""
     question = " ".join(args.question)
@@ -32,6 +36,9 @@ def forget(args: argparse.Namespace) -> int:
         if not args.json:
             for line in _plan_lines(plan, memory.settings.zone):
                 output.data(line)
+            _show(memory, plan)
+            if args.dry_run and not plan.is_empty:
+                output.say("Nothing was changed. Without --dry-run it asks, and then erases this for good.")
         if args.dry_run or plan.is_empty or not agreed(args, "Forget this for good?"):
             _as_json(plan, None, args.json)
             return 0
@@ -53,8 +60,8 @@ def prune(args: argparse.Namespace) -> int:
         plan = pruning.plan(memory, args.older_than, now_ms, less=args.less)
         if not args.json:
             before = output.moment(plan.before_ms, memory.settings.zone)
-            output.data(f"{output.counted(plan.records, 'record')} from before {before}")
-            output.data(f"  what daily notes cite is kept ({output.counted(plan.cited, 'event')})")
+            output.data(f"{text.counted(plan.records, 'record')} from before {before}")
+            output.data(f"  what daily notes cite is kept ({text.counted(plan.cited, 'event')})")
         if args.dry_run or not plan.records or not agreed(args, "Drop this for good?"):
             done = finishing.Finished()
         else:
@@ -85,9 +92,7 @@ def redact(args: argparse.Namespace) -> int:
                  "cleaned": found.done is not None}
             )  # fmt: skip
             return 0
-        where = (
-            f"{output.counted(found.records, 'record')} and {output.counted(found.quarantined, 'line')} of quarantine"
-        )
+        where = f"{text.counted(found.records, 'record')} and {text.counted(found.quarantined, 'line')} of quarantine"
         output.data(f"secrets {'taken out of' if found.done else 'found in'} {where}")
         for kind, n in sorted(found.kinds.items()):
             output.data(f"  {n:>7,}  {kind}")
@@ -121,26 +126,27 @@ def agreed(args: argparse.Namespace, question: str) -> bool:
 def report(done: Finished, *, talk: bool = False) -> None:
     """Say what was erased, and what was in the way."""
     tell = output.say if talk else output.data
-    parts = [f"{output.counted(done.records, 'record')} erased for good"]
+    parts = [f"{text.counted(done.records, 'record')} erased for good"]
     if done.notes:
-        parts.append(f"{output.counted(done.notes, 'note')} written again")
+        parts.append(f"{text.counted(done.notes, 'note')} written again")
     if done.quarantined:
-        parts.append(f"{output.counted(done.quarantined, 'line')} of quarantine deleted")
+        parts.append(f"{text.counted(done.quarantined, 'line')} of quarantine deleted")
     if done.lines:
-        parts.append(f"{output.counted(done.lines, 'line')} of the spool made blank")
+        parts.append(f"{text.counted(done.lines, 'line')} of the spool made blank")
     tell("; ".join(parts))
     for trouble in done.troubles:
         output.say(f"not done: {text.clean(trouble, newlines=False)}")
 
 
 def _plan_lines(plan: Plan, zone: str) -> Iterator[str]:
-    counted = output.counted
+    counted = text.counted
     head = f"{counted(len(plan.events), 'event')}, {counted(plan.records, 'record')}"
     yield f"{head}  [{plan.understood or 'everything'}]"
     if plan.first_ms is not None and plan.last_ms is not None:
         yield f"  from {output.moment(plan.first_ms, zone)} to {output.moment(plan.last_ms, zone)}"
     if plan.unsearched:
-        yield f"  {plan.unsearched:,} of them say it where the text index does not look"
+        says = "says" if plan.unsearched == 1 else "say"
+        yield f"  {plan.unsearched:,} of them {says} it where the text index does not look"
     if plan.shared:
         yield f"  {counted(len(plan.shared), 'other event')} told of by the same records, which lose what these say"
         yield f"    {', '.join(map(str, plan.shared[:20]))}{' ...' if len(plan.shared) > 20 else ''}"
@@ -152,6 +158,14 @@ def _plan_lines(plan: Plan, zone: str) -> Iterator[str]:
         yield f"  out of reach, delete it yourself: {text.clean(str(path), newlines=False)}"
     for source, count in plan.held.items():
         yield f"  OpenClaw itself still holds {count:,} of these records ({source}); Limpet will not read them in again"
+
+
+def _show(memory: Memory, plan: Plan) -> None:
+    """Print some of the events, so that somebody sees what they are about to lose."""
+    found = filter(None, map(memory.store.find.by_id, plan.events[:SHOWN]))
+    output.table(sorted(found, key=lambda event: event.at_ms), memory.settings.zone)
+    if len(plan.events) > SHOWN:
+        output.data(f"  and {text.counted(len(plan.events) - SHOWN, 'other event')}: limpet ask shows them all")
 
 
 def _as_json(plan: Plan, done: Finished | None, wanted: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from importlib import import_module
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from limpet import __version__
 from limpet.cli import output
-from limpet.errors import LimpetError, NotUnderstood
+from limpet.errors import LimpetError, NotUnderstood, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,6 +35,9 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Turn a wrong argument into a sentence with a hint."""
         hint = f"{self.prog} --help"
+        example = (self.epilog or "").partition("\n")[2].strip()
+        if message.startswith("the following arguments are required") and example:
+            raise NotUnderstood(f"{self.prog} needs {message.partition(': ')[2]}.", f"{example}  ({hint})")
         if message.startswith("unrecognized arguments: -"):
             hint += "  (what begins with - and is no option: limpet ask -- -v, or in quotes: limpet ask '\"rm -rf\"')"
         raise NotUnderstood(f"{message[:1].upper()}{message[1:]}.", hint)
@@ -334,6 +338,12 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+DISK = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG, errno.EMFILE}
+)
+"""What a disk, or the system, may refuse at any time: no fault of ours."""
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run one command and return its exit status."""
     machine = "--json" in arguments
@@ -350,9 +360,26 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
-    except Exception as fault:  # noqa: BLE001 - the last door: whatever comes here is a fault of ours
+    except Exception as fault:  # noqa: BLE001 - the last door: what the disk refused, or a fault of ours
+        if refused := _refused(fault):
+            output.error(refused, machine=machine)
+            return refused.exit_status
         output.fault(fault, machine=machine)
         return LimpetError.exit_status
+
+
+def _refused(fault: Exception) -> LimpetError | None:
+    """Return in words for people what the disk or SQLite would not do, None for what is a fault of ours."""
+    if isinstance(fault, OSError) and fault.errno in DISK:
+        place = fault.filename or "A file"
+        return Unavailable(f"{place} cannot be used: {fault.strerror}.", "Check the disk and its permissions.", "disk")
+    apsw = sys.modules.get("apsw")
+    if apsw is None or not isinstance(fault, apsw.Error):
+        return None
+    from limpet.store import opening  # noqa: PLC0415 - loaded already, where there is such an error
+
+    told = opening.explained(fault, Path("the database"))
+    return None if told.code == "database" else told
 
 
 def _open_what_is_closed() -> None:

@@ -45,11 +45,6 @@ def data(line: str = "") -> None:
     print(line)
 
 
-def counted(count: int, noun: str, plural: str = "") -> str:
-    """Return how many there are of something, in words: `1 note`, `2 notes`."""
-    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
-
-
 def flush() -> None:
     """Let whoever reads along have what was written."""
     sys.stdout.flush()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from limpet import text
 from limpet.cli import output
 from limpet.cli.forget import finish_what_was_begun
 from limpet.errors import CheckFailed
@@ -42,7 +43,7 @@ def bundle(args: argparse.Namespace) -> int:
         said = {"path": str(done.path), "records": done.records, "events": done.events}
         output.as_json({**said, "head": done.head, "seal": done.seal})
     else:
-        records, events = output.counted(done.records, "record"), output.counted(done.events, "event")
+        records, events = text.counted(done.records, "record"), text.counted(done.events, "event")
         output.data(f"{records} and {events} in {done.path}; seal {done.seal}")
     return 0
 
@@ -70,9 +71,8 @@ def _told(verdict: Verdict) -> None:
     if verdict.begins:
         output.data(f"The ledger begins after record {verdict.begins:,}: what stood before was dropped.")
     if verdict.forgotten:
-        output.data(f"{verdict.forgotten:,} records have been forgotten; the chain goes through them.")
-    count = len(verdict.faults)
-    judged = f"{count:,} {'fault' if count == 1 else 'faults'}" if count else "no fault"
-    held = f"{verdict.seals:,} {'seal' if verdict.seals == 1 else 'seals'} held against the chain"
-    head = verdict.seal or verdict.head
-    output.data(f"{verdict.records:,} records, {verdict.events:,} events, {held}: {judged}; head {head}")
+        output.data(f"{text.counted(verdict.forgotten, 'record')} forgotten; the chain goes through.")
+    judged = text.counted(len(verdict.faults), "fault") if verdict.faults else "no fault"
+    held = f"{text.counted(verdict.seals, 'seal')} held against the chain"
+    read = f"{text.counted(verdict.records, 'record')}, {text.counted(verdict.events, 'event')}"
+    output.data(f"{read}, {held}: {judged}; head {verdict.seal or verdict.head}")

@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from limpet import jsonline, settings, wire
 from limpet.cli import output, proof
-from limpet.errors import BadInput, NotFound
+from limpet.errors import BadInput, LimpetError, NotFound
 from limpet.memory import Imported, Memory
 from limpet.model import Query
 from limpet.runtimes.openclaw import cron
 from limpet.runtimes.openclaw import setup as openclaw
+from limpet.store import opening
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable, Iterator
 
     from limpet.settings import Settings
+
+    Errand = tuple[str, Callable[[], None]]
 
 
 def add(args: argparse.Namespace) -> int:
@@ -82,32 +86,60 @@ def setup(args: argparse.Namespace) -> int:
         home = chosen.home if chosen.origins["home"].kind != "default" else None
         command = [*limpet_command(), "run", "--until-eof"]
         plan = openclaw.plan_setup(chosen.state, openclaw.plugin_folder(), command, home)
-    job = cron.job_of(chosen.state) if removing else ""
-    said = _cron_sentence(chosen, job=job, wanted=not removing and args.note_with == "openclaw-cron")
-    sentences = [*(plan.sentences if plan.changes or not said else ()), *filter(None, [said])]
+    errands = [*_alarm_errand(chosen, removing=removing), *_cron_errand(chosen, args)]
+    sentences = [*(plan.sentences if plan.changes or not errands else ()), *(said for said, _ in errands)]
     if args.json:
-        output.as_json({"plan": sentences, "changes": len(plan.changes) + bool(said), "dry_run": args.dry_run})
+        output.as_json({"plan": sentences, "changes": len(plan.changes) + len(errands), "dry_run": args.dry_run})
     else:
         for sentence in sentences:
             output.data(sentence)
-    if args.dry_run or not (plan.changes or said) or not _agreed(args):
+    if args.dry_run or not (plan.changes or errands) or not _agreed(args):
         return 0
     openclaw.apply(plan)
     if plan.changes:
         output.say("Done. A gateway that is running takes it up when it next starts: openclaw gateway restart")
-    if said:
-        cron.unregister(chosen, job) if removing else cron.register(chosen, [*limpet_command(), "note"])
-        output.say(f"The cron job {cron.JOB} is {'deleted' if removing else 'registered'}.")
+        _warn_of_the_place(chosen, removing=removing)
+    for _, run in errands:
+        run()
     return 0
 
 
-def _cron_sentence(chosen: Settings, *, job: str, wanted: bool) -> str:
-    """Return what is to be done with OpenClaw's cron, "" where nothing is."""
-    if job:
-        return f"Delete the job {cron.JOB} from OpenClaw's cron."
-    if wanted:
-        return f"Have OpenClaw's cron run `limpet note` at {chosen.note_at} ({chosen.zone}), as the job {cron.JOB}."
-    return ""
+def _warn_of_the_place(chosen: Settings, *, removing: bool) -> None:
+    """Say that nothing can be recorded where the database is to lie, where that is so."""
+    try:
+        if not removing:
+            opening.check_place(chosen.db)
+    except LimpetError as error:
+        output.say(f"But nothing will be recorded: {error.message} {error.hint}")
+
+
+def _alarm_errand(chosen: Settings, *, removing: bool) -> Iterator[Errand]:
+    """Yield the deletion of what the alarm keeps, where something is removed and there is such a thing."""
+    from limpet import watch  # noqa: PLC0415 - nothing else here needs what it loads
+
+    if removing and (kept := watch.kept(chosen)):
+        names = ", ".join(path.name for path in kept)
+        yield f"Delete what the alarm keeps in {chosen.home}: {names}.", lambda: watch.tidy(chosen)
+
+
+def _cron_errand(chosen: Settings, args: argparse.Namespace) -> Iterator[Errand]:
+    """Yield what is to be done with OpenClaw's cron, where anything is."""
+    removing = args.command == "remove"
+    if removing and (job := cron.job_of(chosen.state)):
+        yield f"Delete the job {cron.JOB} from OpenClaw's cron.", lambda: _unregister(chosen, job)
+    elif not removing and args.note_with == "openclaw-cron":
+        when = f"at {chosen.note_at} ({chosen.zone}), as the job {cron.JOB}"
+        yield f"Have OpenClaw's cron run `limpet note` {when}.", lambda: _register(chosen)
+
+
+def _unregister(chosen: Settings, job: str) -> None:
+    cron.unregister(chosen, job)
+    output.say(f"The cron job {cron.JOB} is deleted.")
+
+
+def _register(chosen: Settings) -> None:
+    cron.register(chosen, [*limpet_command(), "note"])
+    output.say(f"The cron job {cron.JOB} is registered.")
 
 
 def _agreed(args: argparse.Namespace) -> bool:

@@ -30,7 +30,7 @@ def _preference(fact: Fact) -> tuple[Any, ...]:
 def fold(facts: list[Fact]) -> Event:
     """Make one event of all facts about it."""
     facts = _written(facts)
-    best = sorted(facts, key=_preference)
+    best = sorted(facts, key=_preference) if len(facts) > 1 else facts
     starts = [f for f in best if f.phase != "end"]
     ends = [f for f in best if f.phase in ("end", "whole")]
     final = _final(ends)
@@ -133,7 +133,7 @@ def _event_time(facts: list[Fact]) -> int:
 
 def _latest_snapshot(best: list[Fact]) -> list[Fact]:
     """Put the last of a streamed message's snapshots first: its text is what was said (field case F14)."""
-    if best[0].type != "message":
+    if best[0].type != "message" or len(best) == 1:
         return best
     last = {(f.source, f.order[0]): f.place for f in sorted(best, key=source_order)}
     places = set(last.values())

@@ -5,7 +5,6 @@ Losing it harms nothing: every day since set-up is then looked at again, and a n
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -54,7 +53,7 @@ class Diary:
     def read(cls, home: Path) -> Self:
         """Return the diary of this folder; an empty one where there is none, or none that can be read."""
         try:
-            said = json.loads((home / FILE).read_bytes())
+            said = jsonfile.read(home / FILE)
             return cls(
                 seen=int(said["seen"]),
                 mark=str(said["mark"]),
@@ -64,7 +63,7 @@ class Diary:
                 troubles={_key(one): Trouble(**trouble) for one, trouble in said["troubles"]},
                 last={agent: (date.fromisoformat(day), path, at) for agent, day, path, at in said["last"]},
             )
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, OverflowError):
             return cls()
 
     def write(self, home: Path) -> None:

@@ -58,6 +58,7 @@ def _make(root: Path, path: Path) -> None:
         raise BadInput(f"A file stands where the folder {path} should be.", "Move it away.")
     about = root.stat()
     path.mkdir(mode=about.st_mode & 0o777)
+    path.chmod(about.st_mode & 0o777)  # a sidecar's umask lets nobody in
     if about.st_uid != os.geteuid():
         with suppress(PermissionError):
             os.chown(path, about.st_uid, about.st_gid)

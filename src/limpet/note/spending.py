@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from limpet import jsonfile
 from limpet.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -64,8 +65,8 @@ class Purse:
     def read(self) -> Spending:
         """Return what was spent so far."""
         try:
-            return _read(json.loads(self._path.read_bytes()))
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            return _read(jsonfile.read(self._path))
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError):
             return Spending()
 
     def reserve(self, night: str, tokens: int, budget: int) -> bool:

@@ -171,11 +171,12 @@ class _Copy:
 
 
 def named(cursor: apsw.Cursor) -> Iterator[dict[str, Any]]:
-    """Give the rows of a statement with the names of their columns."""
+    """Give the rows of a statement with the names of their columns, as JSON can say them: bytes as hex digits."""
     names: list[str] = []
     for row in cursor:
         names = names or [column[0] for column in cursor.get_description()]
-        yield dict(zip(names, row, strict=True))
+        said = (value.hex() if isinstance(value, bytes) else value for value in row)
+        yield dict(zip(names, said, strict=True))
 
 
 def _connect(path: Path, query: str) -> apsw.Connection:

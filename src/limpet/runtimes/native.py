@@ -131,12 +131,13 @@ def limpet_rescued(saying: Saying) -> Sequence[Fact]:
     """Return an error: the database was damaged, and how much of it could be read back."""
     event = saying.event
     records, lost = (n if isinstance(n := event.get(name), int) else 0 for name in ("records", "lost"))
+    kept = event.get("kept_from_ms")
     summary = f"the database was damaged: {records:,} of {records + lost:,} records could be read back"
     return [
         saying.fact(
             "error", "whole", 0, at_ms=saying.record.arrived_ms, actor="system", trust="system", label="",
             status="failed", summary=summary, error=text.one_line(words_of(event.get("error")), 200),
-            details={"records": records, "lost": lost},
+            details={"records": records, "lost": lost, **({"kept_from_ms": kept} if kept else {})},
         )
     ]  # fmt: skip
 

@@ -11,6 +11,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from limpet import jsonline
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -121,7 +123,7 @@ def _unfolded(result: Json) -> Json:
     """Open an answer that is an object printed into a string with its exit code (the codex harness does so)."""
     if isinstance(result, str) and result.startswith("{") and '"metadata"' in result:
         try:
-            return json.loads(result)
+            return jsonline.parse_text(result)
         except ValueError:
             return result
     return result

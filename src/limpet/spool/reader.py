@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from limpet import clock, jsonline
+from limpet import clock, jsonfile, jsonline
 from limpet.errors import BadInput, Unavailable
 from limpet.model import Batch, Record, Reject
 from limpet.spool.line import DEFAULT_SOURCE, record_of
@@ -76,6 +75,17 @@ class SpoolSource:
             if chunk.end != offset:
                 moved[segment.item] = chunk.end
         return Batch(tuple(records), moved, more=room <= 0 or len(records) >= BATCH_RECORDS, rejects=tuple(rejects))
+
+    def taken(self, cursor: Mapping[str, Json], now_ms: int) -> Iterator[tuple[str, Sequence[Record], bool]]:
+        """Yield each segment that is still there, by name, with the records that the cursor says were taken from it.
+
+        The last one is whether the cursor stands at the end of a line, as it always should. Raises Unavailable.
+        """
+        for segment in self._segments(now_ms):
+            if offset := _offset(cursor, segment):
+                chunk = _Chunk(segment, 0, now_ms)
+                chunk.read(offset, offset)  # a line has at least one byte
+                yield segment.item, chunk.records, chunk.end == offset
 
     def pending_bytes(self, cursor: Mapping[str, Json], now_ms: int) -> int:
         """Return how many bytes wait that were not yet committed."""
@@ -187,13 +197,19 @@ def _is_of_our_space(identity: Mapping[str, Any]) -> bool:
 def _identity(folder: Path) -> Mapping[str, Any]:
     """Return what a producer said of itself, {} where that cannot be read."""
     try:
-        identity = json.loads((folder / PRODUCER_FILE).read_bytes())
+        identity = jsonfile.read(folder / PRODUCER_FILE)
     except (OSError, ValueError):
         return {}
     return identity if isinstance(identity, dict) else {}
 
 
 def _remove_empty(folder: Path, now_ms: int) -> None:
+    """Take an ended producer's folder away; where anything else lies in it, what it said of itself stays, too.
+
+    Without that word a segment that comes after all would wait for ten quiet minutes before it is deleted.
+    """
+    if not set(_names(folder)) <= {PRODUCER_FILE}:
+        return
     try:
         quiet = folder.stat().st_mtime_ns // 1_000_000 < now_ms - QUIET_MS
         if _is_gone(folder) or (
@@ -202,7 +218,7 @@ def _remove_empty(folder: Path, now_ms: int) -> None:
             (folder / PRODUCER_FILE).unlink(missing_ok=True)
             folder.rmdir()
     except OSError:
-        return  # somebody else's file stands in it, or it is gone already
+        return  # it is gone already, or not ours
 
 
 def _forget(segment: Segment) -> bool:

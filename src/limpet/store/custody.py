@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from limpet import amendment, ledger
+from limpet import amendment, clock, ledger
 from limpet.store import packing
 from limpet.store.bodies import Bodies
 from limpet.store.sql import queries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import apsw
 
@@ -120,6 +120,11 @@ class Custody:
         """Keep what must not come back."""
         self._connection.executemany(self._sql["put_tombstone"], list(tombstones))
 
+    def tombstones(self) -> Iterator[Tombstone]:
+        """Yield every tombstone, in the order of their keys."""
+        for row in self._connection.execute(self._sql["tombstones"]):
+            yield Tombstone(*row)
+
     def clear_tombstones(self) -> None:
         """Throw them away; the ledger's records of what was forgotten make them anew."""
         self._connection.execute(self._sql["clear_tombstones"])
@@ -146,6 +151,16 @@ class Custody:
         """Return the place before the first record that is kept: (0, GENESIS) where nothing was cut off."""
         cut = [seal for seal in self.seals() if seal.what == PRUNED]
         return (cut[-1].no, cut[-1].hash) if cut else (0, ledger.GENESIS)
+
+    def begin_after(self, no: int, digest: bytes, at_ms: int) -> None:
+        """Let a ledger that holds nothing yet go on after this place, as one whose beginning was cut off there.
+
+        The place itself stands in it until it is cut off.
+        """
+        code = self._names.code
+        stub = (no, clock.nonce(), code("limpet"), code("-"), 0, code("limpet_prune"), at_ms, None, digest)
+        self._connection.execute(self._sql["add_record"], stub)
+        self.put_seal(Seal(no, digest, at_ms, PRUNED, ""))
 
     def _drop_content(self, one: Stored) -> None:
         self._connection.execute(self._sql["drop_content"], (one.record.no,))

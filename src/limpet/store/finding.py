@@ -86,7 +86,7 @@ class Finder:
 
     def _are_few(self, query: Query, where: str, given: Mapping[str, object]) -> bool:
         """Whether an index finds all that match, and they are few: walking past all others would take long."""
-        if not any(name in INDEXED and not negated for name, _, negated in query.filters):
+        if not any(name in INDEXED and not negated for name, _, negated in query.filters) or not self._sql["by_time"]:
             return False
         few = self._connection.execute(self._sql["are_few"].replace(":where", where), {**given, "few": FEW})
         return bool(few.get)
@@ -165,6 +165,10 @@ class Finder:
         text = self._sql["rollup"].replace(":by_column", self._sql[column])
         given |= {"first_day": days.first, "end_day": days.end}
         return list(self._connection.execute(text + where + self._sql["grouped"], given))
+
+    def miscounted_days(self) -> list[int]:
+        """Return the days, UTC, since 1970, whose counts by day are not those of their events."""
+        return [day for (day,) in self._connection.execute(self._sql["miscounted_days"])]
 
     def _whole_days(self, query: Query) -> WholeDays | None:
         """Return the whole days of a query's window, None where there are none or not all of it was counted by day."""

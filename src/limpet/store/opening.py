@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from limpet import clock
+from limpet import clock, mounts
 from limpet.errors import BadInput, Unavailable
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def open_for_writing(path: Path) -> apsw.Connection:
     Raises Unavailable where it cannot be written, is newer than this Limpet, or the SQLite library is not safe;
     BadInput where the file is no SQLite database or somebody else's.
     """
+    check_place(path)
     if tuple(int(n) for n in apsw.sqlite_lib_version().split(".")) < SAFE_SQLITE:
         raise Unavailable(
             f"The SQLite library {apsw.sqlite_lib_version()} can damage databases, so Limpet does not write with it.",
@@ -48,9 +49,24 @@ def open_for_writing(path: Path) -> apsw.Connection:
     return connection
 
 
+def check_place(path: Path) -> None:
+    """Raise Unavailable where the database lies, or would lie, on a network's or a host's file system.
+
+    SQLite's log needs memory that all its users share, which those do not give: databases were damaged there within
+    minutes (sqlite.org/wal.html; field case F52). What is not recorded waits in the spool.
+    """
+    if kind := mounts.shared(path):
+        raise Unavailable(
+            f"{path} lies on {kind}, a file system of a network or host, where SQLite's log damages databases.",
+            'Name a place on a disk of this machine in config.toml: db = "/var/lib/limpet/agent_memory.db"',
+            "shared_disk",
+        )
+
+
 def open_for_reading(path: Path) -> apsw.Connection:
     """Open an existing database for reading only; raises Unavailable where there is none, or none that can be read."""
     if not path.exists():
+        check_place(path)
         raise Unavailable(
             f"There is no database at {path}.", "limpet setup openclaw  (or: limpet demo, to see one)", "no_database"
         )

@@ -12,8 +12,10 @@ import apsw
 
 from limpet import ledger
 from limpet.store import opening
+from limpet.store.custody import Custody, Tombstone
 from limpet.store.names import Names
 from limpet.store.records import Records
+from limpet.store.sql import queries
 from limpet.store.state import State
 
 if TYPE_CHECKING:
@@ -21,8 +23,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from limpet.model import Json, Record
+    from limpet.store.custody import Seal
     from limpet.store.records import Stored
-    from limpet.store.state import Watch
+    from limpet.store.state import Stream, Watch
 
 PAGE = 512
 UNREADABLE = (apsw.Error, ValueError, TypeError, OverflowError)
@@ -54,16 +57,23 @@ class Salvage:
         names = Names(self._connection)
         self._records = Records(self._connection, names)
         self._state = State(self._connection, names)
+        self._custody = Custody(self._connection, names)
 
     def close(self) -> None:
         """Close the file."""
         with contextlib.suppress(apsw.Error):
             self._connection.close()
 
-    def pieces(self) -> Iterator[Piece]:
-        """Yield the whole ledger, oldest first, as it can be read."""
-        previous: tuple[int, bytes] | None = (0, ledger.GENESIS)
-        head, no = self._head(), 0
+    def beginning(self) -> tuple[int, bytes]:
+        """Return the place before the first record that is kept; (0, GENESIS) where that cannot be told, too."""
+        no, digest = _tried(self._custody.beginning, (0, ledger.GENESIS))
+        is_place = 0 <= no <= self._head() and len(digest) == len(ledger.GENESIS)
+        return (no, digest) if is_place else (0, ledger.GENESIS)
+
+    def pieces(self, begins: int = 0, digest: bytes = ledger.GENESIS) -> Iterator[Piece]:
+        """Yield the ledger behind its beginning, oldest first, as it can be read."""
+        previous: tuple[int, bytes] | None = (begins, digest)
+        head, no = self._head(), begins
         while no < head:
             until = min(no + PAGE, head)
             for stored, number in self._span(no, until):
@@ -74,6 +84,35 @@ class Salvage:
                     yield Piece(stored.record)
                 previous = None if stored is None else (number, stored.hash)
             no = until
+
+    def head(self) -> tuple[int, bytes]:
+        """Return the number and the hash of the last record, (0, b"") where they cannot be read."""
+        number, _, digest = self.meta("head").partition(" ")
+        return _tried(lambda: (int(number), bytes.fromhex(digest)), (0, b""))
+
+    def tombstones(self) -> tuple[set[Tombstone], bool]:
+        """Return what must not come back, as far as that can be read, from both ends; and whether that is all."""
+        found: set[Tombstone] = set()
+        for name in ("tombstones", "tombstones_backwards"):
+            try:
+                for row in self._connection.execute(queries("sqlite")[name]):
+                    found.add(Tombstone(*row))
+            except UNREADABLE:
+                continue
+            return found, True
+        return found, False
+
+    def seals(self) -> Sequence[Seal]:
+        """Return the seals that were handed out, as far as they can be read."""
+        return _tried(self._custody.seals, [])
+
+    def streams(self) -> Sequence[Stream]:
+        """Return what each stream gave, as far as that can be read."""
+        return _tried(self._state.streams, [])
+
+    def meta(self, name: str) -> str:
+        """Return a named value, "" where there is none or none that can be read."""
+        return str(_tried(lambda: self._state.meta(name), None) or "")
 
     def watches(self) -> Sequence[Watch]:
         """Return how each source stood, as far as that can be read."""

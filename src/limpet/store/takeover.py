@@ -36,9 +36,21 @@ class TakeOver:
     def read(self, cursor: Mapping[str, Json], now_ms: int) -> Batch:
         """Return the next rows, oldest first; drop the table once there are none."""
         after = int(cursor.get("rowid") or -(1 << 62))
-        rows = self._connection.execute(self._sql["script_rows"], {"after": after, "most": PAGE}).fetchall()
+        rows = self._rows({"after": after, "most": PAGE})
         if not rows:
             self._connection.execute(self._sql["drop_script_table"])
             return Batch(cursor={"rowid": None})
         records = tuple(script_record(row[1:], self._zone, now_ms) for row in rows)
         return Batch(records, {"rowid": rows[-1][0]}, more=True)
+
+    def _rows(self, bounds: Mapping[str, int]) -> list[tuple[Json, ...]]:
+        """Return a page of rows; where a text in it is no UTF-8 (field case F30), its bytes as far as they are."""
+        try:
+            return self._connection.execute(self._sql["script_rows"], bounds).fetchall()
+        except UnicodeDecodeError:
+            rows = self._connection.execute(self._sql["script_rows_as_bytes"], bounds)
+            return [(rowid, *map(_text, row)) for rowid, *row in rows]
+
+
+def _text(value: Json) -> Json:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from limpet import clock, days, recall, wire
 from limpet.errors import BadInput, Unavailable
 from limpet.model import Query
+from limpet.settings import user_path
 from limpet.store.custody import Seal
 from limpet.store.paging import pages
 
@@ -48,7 +49,7 @@ def write(memory: Memory, path: Path, progress: Callable[[int], None], *, parque
     The memory remembers the seal that was handed out. Raises BadInput where something lies there, or for Parquet
     without pyarrow; Unavailable where it cannot be written.
     """
-    target = path.expanduser().absolute()
+    target = user_path(path).absolute()
     if target.exists():
         raise BadInput(f"{target} is there already.", "Name a folder that does not exist.")
     if parquet:

@@ -14,6 +14,7 @@ from limpet.errors import BadInput, CheckFailed, LimpetError, NotFound, Unavaila
 from limpet.interpretation import Interpretation
 from limpet.lock import Lock
 from limpet.recording import Recording
+from limpet.settings import user_path
 from limpet.store.custody import Seal
 from limpet.store.search import path_of
 from limpet.store.sqlite import SqliteStore
@@ -48,10 +49,11 @@ class Copied:
 
 
 def known_copies(memory: Memory) -> Iterator[Path]:
-    """Yield the files that hold copies of this memory, as far as Limpet knows: backups, and what a take-over left."""
+    """Yield the files that hold copies of this memory as far as is known: backups, what a take-over or damage left."""
     db = memory.settings.db
     yield from sorted(db.parent.glob(f"{db.name}.before-limpet-*"))
     yield from sorted(db.parent.glob(f"{db.name}{ASIDE}*"))
+    yield from sorted(db.parent.glob(f"{db.name}.damaged-*[0-9]"))
     for seal in memory.local().custody.seals():
         if seal.what == BACKUP and Path(seal.place).is_file():
             yield Path(seal.place)
@@ -146,7 +148,7 @@ def checked(path: Path, progress: Callable[[int], None], seals: tuple[Sealed, ..
 
 def _target(said: str | Path, db: Path) -> Path:
     """Return the file to write: in a folder, also in one still to be made, one named after the day and the second."""
-    path = Path(said).expanduser().absolute()
+    path = user_path(said).absolute()
     if not path.is_dir() and not str(said).endswith(os.sep):
         return path
     return path / f"{db.stem}-{clock.stamp()}{db.suffix}"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from limpet import jsonfile
 from limpet.checking.chain import Sealed
 from limpet.errors import BadInput, LimpetError, NotFound
 from limpet.note import seals
 from limpet.runtimes.openclaw.workspaces import Workspaces
+from limpet.settings import user_path
 from limpet.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def seals_said(said: Sequence[str]) -> Iterator[Sealed]:
         if match := WRITTEN_DOWN.fullmatch(one):
             yield Sealed(int(match[1]), bytes.fromhex(match[2]), "what was written down")
             continue
-        path = Path(one).expanduser()
+        path = user_path(one)
         if not path.exists():
             raise NotFound(f"There is no file {path}.", "A seal is NUMBER:HASH, a backup, a bundle or a daily note.")
         found = [*_of_path(path)]
@@ -67,7 +68,7 @@ def _of_path(path: Path) -> Iterator[Sealed]:
 
 def _of_manifest(path: Path) -> Iterator[Sealed]:
     try:
-        head = json.loads(path.read_bytes())["head"]
+        head = jsonfile.read(path)["head"]
         yield Sealed(int(head["no"]), bytes.fromhex(head["hash"]), f"the bundle {path.parent}")
     except (OSError, ValueError, KeyError, TypeError):
         return

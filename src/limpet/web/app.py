@@ -89,7 +89,8 @@ async def _told(request: Request, error: Exception) -> Response:
 
 
 async def _no_such_page(request: Request, _: Exception) -> Response:
-    api = request.url.path.startswith("/api/")
-    hint = "What there is: /api/openapi.json" if api else "Begin at the first page: /"
+    hint = (
+        "What there is: /api/openapi.json" if refusal.is_of_the_api(request.url.path) else "Begin at the first page: /"
+    )
     missing = NotFound("There is no such page.", hint)
     return refusal.of_error(request.scope, missing)

@@ -41,10 +41,15 @@ def of_error(scope: Scope, error: LimpetError) -> Response:
     return refused(scope, status_of(error), error.code, error.message, error.hint)
 
 
+def is_of_the_api(path: str) -> bool:
+    """Whether whoever asks for this is a program: it is answered in JSON."""
+    return path == "/api" or path.startswith("/api/")
+
+
 def refused(scope: Scope, status: int, code: str, message: str, hint: str) -> Response:
     """Return a refusal in the form that whoever asks can read."""
     extra = EXTRA.get(status, {})
-    if scope["path"].startswith("/api/"):
+    if is_of_the_api(scope["path"]):
         body = {"error": {"code": code, "message": message, "hint": hint}}
         return Response(jsonline.dump(body), status, dict(extra), "application/json")
     shown = page("refusal.html", status=status, title=HTTPStatus(status).phrase, message=message, hint=hint)

@@ -75,6 +75,11 @@ class AuditSource:
         return Batch(records, {"ledger": moved}, more)
 
 
+def id_of(event_id: Json) -> str:
+    """Return the id of the record that an entry of the ledger becomes."""
+    return record_id(jsonline.canonical([SOURCE, event_id]))
+
+
 def _next(database: apsw.Connection, item: Mapping[str, Json]) -> Sequence[dict[str, Json]]:
     return list(named(database.execute(NEXT, (_after(database, item), BATCH_ROWS))))
 
@@ -92,5 +97,4 @@ def _record(row: Mapping[str, Json], now_ms: int) -> Record:
     event = {name: value for name, value in row.items() if value is not None}
     ctx = {said: row[name] for said, name in _CTX.items() if row[name] is not None}
     body = {"hook": "audit_event", "ts": row["occurred_at"], "ctx": ctx, "event": event}
-    identity = jsonline.canonical([SOURCE, row["event_id"]])
-    return Record(record_id(identity), SOURCE, "audit", int(row["sequence"]), "audit_event", body, now_ms)
+    return Record(id_of(row["event_id"]), SOURCE, "audit", int(row["sequence"]), "audit_event", body, now_ms)

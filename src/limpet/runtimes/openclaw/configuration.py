@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _DEEPEST_INCLUDE = 10
+_MOST_INCLUDES = 100
 _UNCHANGED = "Nothing was changed. Mend it (`openclaw doctor` shows more), then run this again."
 Key = tuple[str, ...]
 
@@ -29,9 +30,11 @@ class Configuration:
         """Start from `openclaw.json`; `texts` stands in for files on disk. A missing file counts as `{}`."""
         self.path = path
         self.texts = dict(texts or {})
+        self._includes = 0
 
     def effective(self, key: Key) -> Any:
         """Return what OpenClaw sees there after all includes; None if nothing."""
+        self._includes = 0
         value = self._resolved(self.path, self._read(self.path).value, 0)
         for name in key:
             value = value.get(name) if isinstance(value, dict) else None
@@ -103,7 +106,7 @@ class Configuration:
         if not isinstance(node.value, dict) or len(node.value) != 1:
             return None
         target = node.value.get("$include")
-        path = (file.parent / target).resolve() if isinstance(target, str) else None
+        path = _included(file, target) if isinstance(target, str) else None
         return path if path and path.is_relative_to(self.path.parent.resolve()) else None
 
     def _reach(self, file: Path, key: Key) -> tuple[json5.Node, Key]:
@@ -131,7 +134,10 @@ class Configuration:
         named = value.get("$include", [])
         merged: Any = {}
         for target in named if isinstance(named, list) else [named]:
-            path = (file.parent / str(target)).resolve()
+            self._includes += 1
+            if self._includes > _MOST_INCLUDES:
+                raise BadInput(f"{self.path} includes files more than {_MOST_INCLUDES} times.", _UNCHANGED)
+            path = _included(file, str(target))
             merged = _merged(merged, self._resolved(path, self._read(path).value, depth + 1))
         own = {name: self._resolved(file, item, depth) for name, item in value.items() if name != "$include"}
         return _merged(merged, own) if own or not named else merged
@@ -159,6 +165,13 @@ def read(file: Path) -> str | None:
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{file} cannot be read: {error}.", _UNCHANGED) from error
+
+
+def _included(file: Path, target: str) -> Path:
+    try:
+        return (file.parent / target).resolve()
+    except (ValueError, OSError, RuntimeError) as error:  # a NUL, half a surrogate pair, a circle of links
+        raise BadInput(f"{file} includes what is no path: {target[:80]!r}.", _UNCHANGED) from error
 
 
 def _merged(below: Any, above: Any) -> Any:

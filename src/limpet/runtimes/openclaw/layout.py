@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from limpet import json5
 from limpet.errors import BadInput
+from limpet.settings import user_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,7 +103,7 @@ def _named_log(state: Path) -> Path | None:
     name = configuration(state).get("logging", {}).get("file")
     if not isinstance(name, str) or not name.strip():
         return None
-    return Path(name.strip()).expanduser()
+    return user_path(name.strip())
 
 
 def configuration(state: Path) -> dict[str, Any]:

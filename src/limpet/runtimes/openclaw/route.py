@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
+from limpet import jsonline
 from limpet.errors import Unavailable
 from limpet.runtimes.foreign import ForeignDatabase
 from limpet.runtimes.openclaw import layout
@@ -51,11 +51,15 @@ def _routes(database: apsw.Connection) -> list[Found]:
     return [
         (at if isinstance(at, int) else 0, route)
         for at, context in database.execute(ENTRIES)
-        if (route := _route(json.loads(context) if context else None))
+        if (route := _route(context))
     ]
 
 
-def _route(context: Any) -> tuple[str, str, str] | None:
+def _route(said: Any) -> tuple[str, str, str] | None:
+    try:
+        context = jsonline.parse_text(said) if isinstance(said, str) else None
+    except ValueError:
+        return None
     if not isinstance(context, dict):
         return None
     channel, to, account = (context.get(name) for name in ("channel", "to", "accountId"))

@@ -17,7 +17,7 @@ from limpet.runtimes.openclaw.plan import Change, Plan, apply, content
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Plan", "apply", "fault", "is_installed", "plan_removal", "plan_setup", "plugin_folder"]
+__all__ = ["Plan", "apply", "fault", "is_installed", "is_set_up", "plan_removal", "plan_setup", "plugin_folder"]
 
 ID = "limpet"
 BACKUP = ".limpet-backup"
@@ -60,6 +60,11 @@ def is_installed(state: Path) -> bool:
     if not isinstance(entry, dict) or not isinstance(paths, list) or _refusal(plugins):
         return False
     return entry.get("enabled") is True and any(map(_is_ours, paths))
+
+
+def is_set_up(state: Path) -> bool:
+    """Whether the plugin was set up here and not removed since, be it loaded or not."""
+    return is_installed(state) or bool(fault(state))
 
 
 def fault(state: Path) -> str:

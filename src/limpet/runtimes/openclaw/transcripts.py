@@ -29,11 +29,11 @@ KNOWN_SCHEMA = 23
 """The version that was seen; any other is read as long as it has what is needed."""
 
 ROWS = """
-SELECT seq, created_at, event_zstd IS NOT NULL, octet_length(coalesce(event_zstd, event_json)),
-       CASE WHEN event_zstd IS NOT NULL THEN event_zstd
+SELECT seq, CAST(created_at AS INTEGER), event_zstd IS NOT NULL, octet_length(coalesce(event_zstd, event_json)),
+       CASE WHEN event_zstd IS NOT NULL THEN CAST(event_zstd AS BLOB)
             WHEN octet_length(event_json) <= :most THEN CAST(event_json AS BLOB)
             ELSE substr(CAST(event_json AS BLOB), 1, :head) END
-FROM transcript_events WHERE session_id = :session AND seq > :after ORDER BY seq
+FROM transcript_events WHERE session_id = :session AND seq > :after AND typeof(seq) = 'integer' ORDER BY seq
 """
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from limpet.errors import BadInput
 from limpet.runtimes.openclaw.configuration import Configuration
+from limpet.settings import user_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,7 +78,7 @@ class Workspaces:
 
     def _at(self, said: str) -> Path:
         """Return the path that the configuration names: from the user's home, not from wherever we were started."""
-        path = Path(said).expanduser()
+        path = user_path(said)
         return path if path.is_absolute() else Path.home() / path
 
 

@@ -18,7 +18,7 @@ CREATE TABLE record (
   hash BLOB NOT NULL
 ) STRICT;
 
--- The redacted bytes of a record; codec 0 as they are, 1 zstd.
+-- The redacted bytes of a record; codec 0 as they are, 1 zstd, 2 zstd with the dictionary `limpet/store/shapes.txt`.
 CREATE TABLE content (
   no INTEGER PRIMARY KEY REFERENCES record,
   codec INTEGER NOT NULL,

@@ -163,7 +163,7 @@ SELECT max(arrived_ms), count(*), max(no) FROM limpet.record WHERE machine = ANY
 -- name: by_time
 
 -- name: are_few
-SELECT count(*) < :few FROM (SELECT 1 FROM limpet.event e:where LIMIT :few) some
+SELECT count(*) < :few FROM (SELECT 1 FROM limpet.event e:where LIMIT :few) found
 -- name: outline
 SELECT e.id + e.machine * :stride, e.id + e.machine * :stride, e.type, e.status, e.run, e.session_key, e.duration_ms, e.pos >> 20
 FROM limpet.event e

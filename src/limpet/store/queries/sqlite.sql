@@ -82,7 +82,7 @@ DELETE FROM stale WHERE pos = ?
 -- name: mark_all_stale
 INSERT OR IGNORE INTO stale (pos) SELECT pos FROM event
 -- name: clear_events
-DELETE FROM event; DELETE FROM sighting; DELETE FROM event_key; DELETE FROM audit; DELETE FROM stale
+DELETE FROM event; DELETE FROM sighting; DELETE FROM event_key; DELETE FROM audit; DELETE FROM stale; DELETE FROM rollup
 -- name: open_events
 SELECT id FROM event WHERE open = 1
 -- name: open_events_of_runs
@@ -256,6 +256,12 @@ SELECT :by_column, count(*) FROM event e
 SELECT :by_column, sum(e.n) FROM (
   SELECT type, nullif(status, 0) AS status, nullif(tool, 0) AS tool, nullif(agent, 0) AS agent, nullif(label, 0) AS label, n
   FROM rollup WHERE day >= :first_day AND day < :end_day) e
+-- name: miscounted_days
+WITH found AS (
+  SELECT (pos >> 20) / 86400000 AS day, type, coalesce(status, 0), coalesce(tool, 0), coalesce(agent, 0), coalesce(label, 0), count(*)
+  FROM event GROUP BY 1, 2, 3, 4, 5, 6)
+SELECT day FROM (SELECT * FROM found EXCEPT SELECT day, type, status, tool, agent, label, n FROM rollup)
+UNION SELECT day FROM (SELECT day, type, status, tool, agent, label, n FROM rollup EXCEPT SELECT * FROM found) ORDER BY 1
 -- name: order.newest
  ORDER BY e.pos DESC
 -- name: order.oldest
@@ -307,6 +313,10 @@ WHERE type = (SELECT id FROM name WHERE value = 'run') AND pos >= :since AND pos
 SELECT count(*) FROM sqlite_schema WHERE name = 'script_events' AND type = 'table'
 -- name: script_rows
 SELECT rowid, id, timestamp, session_id, event_type, summary, details, tags FROM script_events WHERE rowid > :after ORDER BY rowid LIMIT :most
+-- name: script_rows_as_bytes
+SELECT rowid, CAST(id AS BLOB), CAST(timestamp AS BLOB), CAST(session_id AS BLOB), CAST(event_type AS BLOB),
+  CAST(summary AS BLOB), CAST(details AS BLOB), CAST(tags AS BLOB)
+FROM script_events WHERE rowid > :after ORDER BY rowid LIMIT :most
 -- name: drop_script_table
 DROP TABLE script_events
 -- name: bodies
@@ -349,6 +359,10 @@ SELECT count(*) FROM tombstone
 DELETE FROM tombstone
 -- name: tombstones_of_keys
 SELECT key, from_ms, until_ms FROM tombstone WHERE key IN (SELECT value FROM json_each(:keys))
+-- name: tombstones
+SELECT key, from_ms, until_ms FROM tombstone ORDER BY key
+-- name: tombstones_backwards
+SELECT key, from_ms, until_ms FROM tombstone ORDER BY key DESC, from_ms DESC, until_ms DESC
 -- name: put_seal
 INSERT OR REPLACE INTO seal (no, hash, at_ms, what, place) VALUES (?, ?, ?, ?, ?)
 -- name: seals
