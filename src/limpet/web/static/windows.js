@@ -11,7 +11,10 @@ const timeline = document.querySelector("#timeline");
 const shown = [];
 const loading = { prev: null, next: null };
 
-const itemsOf = (page) => [...(page.querySelector("#timeline")?.children ?? [])];
+const itemsOf = (page) => {
+  page.querySelector(".wanted")?.classList.remove("wanted"); // where that window begins is not what the reader looks for
+  return [...(page.querySelector("#timeline")?.children ?? [])];
+};
 const links = (page) => Object.fromEntries(LINKS.map((name) => [name, page.querySelector(name)?.cloneNode(true)]));
 const isKnown = (item) => item.id && document.getElementById(item.id);
 
