@@ -29,7 +29,11 @@ const relink = () => {
   else timeline.dataset.live = "more";
   timeline.dataset.last = [...timeline.children].findLast((item) => item.id).id.slice(1);
   for (const link of document.querySelectorAll("a.more[rel]")) watch(link);
+  goesOn();
 };
+
+// What stands below a timeline that goes on is not shown: it would be pushed away before the reader's eyes.
+const goesOn = () => document.body.classList.toggle("goes-on", Boolean(document.querySelector(LINKS[1])));
 
 const drop = (one) => one.items.forEach((item) => item.remove());
 
@@ -110,5 +114,6 @@ export const loadMore = () => {
   if (!timeline) return;
   shown.push({ items: [...timeline.children], links: links(document) });
   for (const link of document.querySelectorAll("a.more[rel]")) watch(link);
+  goesOn();
   document.addEventListener("click", jump);
 };
