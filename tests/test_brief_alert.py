@@ -34,6 +34,7 @@ SEEN: Mapping[str, dict[str, Any]] = {
     "sidecar": {"recording": False},
     "undrained": {"recording": False, "pending": 9, "pending_ms": 1},
     "log": {"log_bytes": 300 << 20},
+    "beside": {"beside": (WORDS,)},
 }
 
 

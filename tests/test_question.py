@@ -188,6 +188,7 @@ def test_phrases_words_and_exclusions_are_full_text(
 
 
 KNOWN_NAMES = [
+    ("what agent night did on 2026-10-25", "is:deed agent:night on:2026-10-25"),
     ("errors in exec yesterday", "is:error tool:exec on:2026-10-25"),
     ("desk errors yesterday", "is:error agent:desk on:2026-10-25"),
     ("tool calls by night yesterday", "type:tool_call agent:night on:2026-10-25"),
@@ -229,6 +230,8 @@ def test_a_name_that_the_store_does_not_know_or_knows_twice_is_refused(question:
         ("tool calls by agent nigth", "No agent 'nigth' is known (nearest: night)."),
         ("agent:unknown", ""),
         ("errors before 9:40", "'before 9:40' names no day: 2026-10-26 is meant."),
+        ("what happened first thing this morning", "'first thing' names no time: all of the window is meant."),
+        ("the first thing the agent did yesterday", ""),
         ("errors tomorrow", "'tomorrow' has not come yet: the window is empty."),
         ("did the backup run", 'Taken as a search for the text "backup".'),
         ("errors yesterday between 2:30 and 2:45",

@@ -11,6 +11,7 @@ import apsw
 import pytest
 
 from lab import Lab, call, ended, hook, kill, text_result, until
+from limpet.model import Query
 from limpet.store import opening
 
 if TYPE_CHECKING:
@@ -56,6 +57,17 @@ def test_a_database_of_an_earlier_schema_opens_whole_with_a_copy_beside(older: L
     with closing(apsw.Connection(str(copy))) as connection:
         assert (connection.pragma("user_version"), connection.execute("SELECT count(*) FROM event").get) == (number, 41)
     assert copy.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("number", range(1, opening.newest()))
+def test_a_database_of_an_earlier_schema_is_read_where_it_cannot_be_upgraded(older: Lab, number: int) -> None:
+    """As from a disk on which nothing can be written: the same answers."""
+    query = Query(by="tool", noise=True)
+    with older.store() as store:
+        wanted = (store.find.groups(query), store.find.bounds())
+    taken_back(older, number)
+    with older.store() as store:
+        assert wanted == (store.find.groups(query), store.find.bounds())
 
 
 def test_an_upgrade_that_is_torn_goes_on_with_the_next_start(older: Lab) -> None:

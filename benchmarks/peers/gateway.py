@@ -72,7 +72,7 @@ class Driven:
         failed = frozenset(call["id"] for call in calls if "exit 3" in str(call["args"]) or call["name"] == "read")
         printed = {call["id"] for call in calls if "note-1.txt" in str(call["args"])}
         word = frozenset({*printed, *self.texts(QUOKKA)})
-        session = frozenset({*(call["id"] for call in self._of_first()), *self.texts("", ONE)})
+        session = frozenset({*(call["id"] for call in calls[:CALLS]), *self.texts("", ONE)})
         return (
             Question(FAILED, "which tool calls failed (an exit status other than 0, a file that is not there)", failed),
             Question(WORD, f"where does `{QUOKKA}` stand: in what was said, and in what tools printed", word),
@@ -85,10 +85,6 @@ class Driven:
             for one in (text, last_words(where.rpartition(":")[2])):
                 if word in one and session in {"", where}:
                     yield one
-
-    def _of_first(self) -> list[dict[str, Any]]:
-        first = self.provider.issued[0]["directive"]
-        return [call for call in self.provider.issued[:CALLS] if call["directive"] == first]
 
 
 @dataclass(frozen=True)

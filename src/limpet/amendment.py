@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SOURCE, STREAM = "limpet", "limpet-amendments"
 FORGET, REDACT, PRUNE, RESTORE = "limpet_forget", "limpet_redact", "limpet_prune", "limpet_restore"
-RESCUE = "limpet_rescued"
+RESCUE, LOST = "limpet_rescued", "limpet_lost"
 KINDS = frozenset({FORGET, REDACT, PRUNE, RESTORE, RESCUE})
 
 Ranges = tuple[tuple[int, int], ...]

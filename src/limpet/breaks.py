@@ -251,7 +251,9 @@ def _of_the_database(watched: Watched) -> Iterator[Break]:
 def _beside(watched: Watched) -> Iterator[Break]:
     """Yield that something which goes on beside the recorder ended, hangs or fails: notes, copies, the watch."""
     if watched.beside:
-        yield Break("beside", " ".join(watched.beside), f"Mend what it names; {RESTART}  starts it anew.")
+        remedy = f"Mend what limpet doctor names; {RESTART}  starts it anew."
+        plain = "Something that goes on beside the recorder ended, hangs or fails."
+        yield Break("beside", " ".join(watched.beside), remedy, plain=plain)
 
 
 def _of_the_sources(watches: Sequence[Watch]) -> Iterator[Break]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from limpet.recording import Recording
     from limpet.store.salvage import Piece, Salvage
 
-SOURCE, LOST = "limpet", "limpet_lost"
+SOURCE = "limpet"
 BATCH = 1000
 KEPT = (erasing.META, "push_name")
 """Names under which the store keeps what goes on: a job of erasing, this machine's name in a fleet."""
@@ -68,7 +68,7 @@ class Recovery:
 
     def _note(self, one: Record) -> None:
         """Count a record, and remember what it promises."""
-        if one.kind == LOST and one.stream == "rescue":
+        if one.kind == amendment.LOST and one.stream == "rescue":
             return
         self._records += 1
         said = amendment.forgotten_in(one)
@@ -173,8 +173,8 @@ class Recovery:
             said: dict[str, Json] = {"forgotten": True} if piece.forgotten else {}
             if lost and not piece.forgotten:
                 said, lost = {"lost": lost, "since_ms": min(since_ms, until_ms), "until_ms": until_ms}, 0
-            body = {"hook": LOST, "ts": self._now_ms, "source": SOURCE, "ctx": {}, "event": said}
-            yield Record(clock.uuid7().replace("-", ""), SOURCE, "rescue", 0, LOST, body, self._now_ms)
+            body = {"hook": amendment.LOST, "ts": self._now_ms, "source": SOURCE, "ctx": {}, "event": said}
+            yield Record(clock.uuid7().replace("-", ""), SOURCE, "rescue", 0, amendment.LOST, body, self._now_ms)
 
 
 def _batches(records: Iterable[Record]) -> Iterator[list[Record]]:

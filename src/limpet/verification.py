@@ -82,7 +82,7 @@ def verify(
         faults = [
             *chain.finish(),
             *islice(differences(store.find, scratch.find), MOST_FAULTS),
-            *islice(books.differences(store, scratch, chain.forgotten + chain.begins, spool), MOST_FAULTS),
+            *islice(books.differences(store, scratch, chain.forgotten + chain.lost + chain.begins, spool), MOST_FAULTS),
             *(islice(_index_faults(store, scratch), MOST_FAULTS) if indexed else ()),
             *_count_faults(store, now_ms),
         ]

@@ -38,7 +38,7 @@ class Chain:
         self._scratch = scratch
         self.begins, self.hash = store.custody.beginning()
         self.no = self.begins
-        self.records = self.forgotten = self.held = 0
+        self.records = self.forgotten = self.held = self.lost = 0
         self.remarks: list[str] = []
         self._faults: list[str] = []
         self._seals: dict[int, list[Sealed]] = {}
@@ -57,6 +57,7 @@ class Chain:
             self._faults += self._link(stored)
             self._faults += self._amended(stored.record)
             self._hold(stored.record.no)
+            self.lost += stored.record.kind == amendment.LOST and stored.record.stream == "rescue"
         self._scratch.put_holders(packing.references(one.content) for one in page if one.content is not None)
         self._scratch.put_cleaned(one.record.no for one in page if one.leaf is not None and one.content is not None)
 

@@ -15,11 +15,15 @@ COUNTERS = frozenset(COUNTING.split("|"))
 GROUPERS = frozenset(GROUPING.split("|"))
 
 MOST = frozenset({"top", "most used", "most active", "most often used", "most frequently used", "most frequent"})
+EARLY = "'first thing' names no time: all of the window is meant."
 MOST_FIRST = "The numbers of the groups tell which has most."
 
 
 def first_few(sentence: Sentence) -> int:
     """Read "last 5", "slowest", "the 3 most recent", "top 10 slowest"."""
+    if sentence.word() == "first" and sentence.word(1) == "thing" and sentence.word(-1) != "the":
+        sentence.draft.notes.append(EARLY)
+        return 2
     top = 1 if sentence.word() == "top" else 0
     before = count_of(sentence.word(top))
     start = top + (before is not None)
@@ -67,6 +71,8 @@ def which(sentence: Sentence) -> int:
         sentence.draft.notes.append(MOST_FIRST)
         return 1 + (sentence.word(1) == "often")
     group, size = sentence.phrase(WHICH, 1) if said in ("which", "what") else ("", 0)
+    if said == "what" and group == "agent" and sentence.word(2) in sentence.names.get("agent", ()):
+        return 0  # "what agent press did" asks for what one agent did
     if not group or sentence.phrase(EFFECTS, 1)[1] > size:
         return 0
     return 1 + _each(sentence, WHICH[group], "by")

@@ -208,8 +208,15 @@ def _end_after(one: Span, other: Times, now: Now) -> When:
 
 
 def _stretch(begin: Times, end: Times) -> Times:
-    """Return from one time of day to another; one that is not later is on the next day; "2 to 4 pm" begins at 14:00."""
+    """Return from one time of day to another; one that is not later is on the next day.
+
+    A bare hour goes with the other end: "2 to 4 pm" begins at 14:00, "11am to 1" ends at 13:00.
+    """
     begin, end = checked_hour(begin), checked_hour(end)
+    if 1 <= end.number < 12 and (begin.half == "am" or 1 <= begin.number <= 12):
+        later_s = end.start_s + DAY_S // 2
+        if end.start_s <= begin.start_s < later_s:
+            end = Times(later_s, later_s + 3600, point=True)
     afternoon = Times(begin.start_s + DAY_S // 2, begin.end_s + DAY_S // 2, point=True)
     if 1 <= begin.number < 12 and end.half == "pm" and afternoon.start_s < end.start_s:
         begin = afternoon

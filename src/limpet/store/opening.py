@@ -12,6 +12,7 @@ import apsw
 
 from limpet import clock, mounts
 from limpet.errors import BadInput, Unavailable
+from limpet.store.sql import queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,6 +79,10 @@ def open_for_reading(path: Path) -> apsw.Connection:
             )
         if found > newest():
             raise _newer(path, found)
+        if (
+            found < ROLLUP_SINCE
+        ):  # on a disk where nothing can be written it cannot be upgraded, and is read all the same
+            connection.execute(queries("sqlite")["rollup_before"])
     return connection
 
 
@@ -154,6 +159,10 @@ def version(connection: apsw.Connection) -> int:
     if connection.pragma("application_id") != APPLICATION_ID:
         return 0
     return int(connection.pragma("user_version"))
+
+
+ROLLUP_SINCE = 4
+"""The schema that has counts by day."""
 
 
 def newest() -> int:

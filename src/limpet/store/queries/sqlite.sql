@@ -256,6 +256,10 @@ SELECT :by_column, count(*) FROM event e
 SELECT :by_column, sum(e.n) FROM (
   SELECT type, nullif(status, 0) AS status, nullif(tool, 0) AS tool, nullif(agent, 0) AS agent, nullif(label, 0) AS label, n
   FROM rollup WHERE day >= :first_day AND day < :end_day) e
+-- name: rollup_before
+CREATE TEMP VIEW rollup AS
+SELECT (pos >> 20) / 86400000 AS day, type, coalesce(status, 0) AS status, coalesce(tool, 0) AS tool, coalesce(agent, 0) AS agent,
+  coalesce(label, 0) AS label, count(*) AS n FROM main.event GROUP BY 1, 2, 3, 4, 5, 6
 -- name: miscounted_days
 WITH found AS (
   SELECT (pos >> 20) / 86400000 AS day, type, coalesce(status, 0), coalesce(tool, 0), coalesce(agent, 0), coalesce(label, 0), count(*)
@@ -290,7 +294,7 @@ SELECT json_extract(details, '$.child'), json_extract(details, '$.child_session'
 WHERE type = (SELECT id FROM name WHERE value = 'subagent')
   AND (session = (SELECT id FROM name WHERE value = :session) OR session_key = (SELECT id FROM name WHERE value = :key))
 -- name: bounds
-SELECT (SELECT min(pos) FROM event) >> 20, (SELECT max(pos) FROM event) >> 20, count(*) FROM event
+SELECT (SELECT min(pos) FROM event) >> 20, (SELECT max(pos) FROM event) >> 20, coalesce((SELECT sum(n) FROM rollup), 0)
 -- name: first_event
 SELECT min(pos) >> 20 FROM event
 -- name: newest_record
@@ -298,7 +302,8 @@ SELECT arrived_ms FROM record ORDER BY no DESC LIMIT 1
 -- name: names_since.agent
 SELECT DISTINCT value FROM event JOIN name ON name.id = event.agent WHERE event.id >= :first
 -- name: last_record
-SELECT max(arrived_ms), count(*), max(no) FROM record
+SELECT (SELECT arrived_ms FROM record ORDER BY no DESC LIMIT 1),
+  coalesce((SELECT max(no) FROM record) - (SELECT min(no) FROM record) + 1, 0), (SELECT max(no) FROM record)
 -- name: audited_calls
 SELECT call FROM audit WHERE action = 'tool.action.started' AND call IS NOT NULL AND at_ms >= :since AND at_ms < :until
 -- name: audited_runs
