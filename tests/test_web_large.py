@@ -73,7 +73,9 @@ def test_a_long_session_comes_as_one_scrolls(tmp_path: Path) -> None:
         assert wanted[::-1] == walked(page, "Home", "prev")
         assert (page.locator("#timeline > .day").count(), page.evaluate("window.shifted ?? 0")) == (1, 0)
         page.goto(f"{look.address}/session/s-1?from={wanted[700][1:]}")
+        expect(page.locator(f"#{wanted[690]}")).to_be_attached()  # what stands before it came by itself
         expect(page.locator(f"#{wanted[700]}")).to_be_in_viewport()
+        assert [wanted[700]] == page.locator(".wanted").evaluate_all("all => all.map(one => one.id)")
 
 
 def test_the_keyboard_walks_over_the_end_of_what_is_shown(tmp_path: Path) -> None:

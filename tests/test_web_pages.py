@@ -203,6 +203,37 @@ def test_the_keyboard_alone_is_enough(look: Look) -> None:
     expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
 
 
+def test_a_whole_task_is_done_without_a_mouse(look: Look, day: str) -> None:
+    """From the first page to what a failed deployment gave back, and to what made it good: keys alone."""
+    page = look.go("/")
+    press = page.keyboard.press
+    press("/")
+    page.keyboard.type(f'"make deploy" status:failed on:{day}')
+    press("Enter")
+    page.wait_for_url("**/ask?q=*")
+    press("j")
+    press("Enter")
+    page.wait_for_url("**/event/*")
+    link = page.get_by_role("link", name="Where it stands in its session")
+    for _ in range(20):
+        press("Tab")
+        if link.evaluate("link => link === document.activeElement"):
+            break
+    press("Enter")
+    page.wait_for_url("**/session/*")
+    failed = page.locator(".item.wanted")
+    expect(failed.locator(".row")).to_be_focused()
+    press("Enter")
+    expect(failed.locator("pre").nth(1)).to_contain_text("FAILED test_rounding")
+    tie = failed.get_by_role("link", name="a later one succeeded")
+    for _ in range(20):
+        press("Tab")
+        if tie.evaluate("link => link === document.activeElement"):
+            break
+    press("Enter")
+    expect(page.locator(".item", has=page.locator(".row:focus"))).to_contain_text("succeeded")
+
+
 def test_an_event_shows_every_witness_and_its_place_in_the_chain(look: Look, demo: tuple[Lab, str], day: str) -> None:
     """The page of an event has each record that `limpet show` has, and each record's hash."""
     number = asked(demo, f'"make deploy" status:failed on:{day}')["events"][0]["id"]

@@ -11,7 +11,10 @@ const timeline = document.querySelector("#timeline");
 const shown = [];
 const loading = { prev: null, next: null };
 
-const itemsOf = (page) => [...(page.querySelector("#timeline")?.children ?? [])];
+const itemsOf = (page) => {
+  page.querySelector(".wanted")?.classList.remove("wanted"); // where that window begins is not what the reader looks for
+  return [...(page.querySelector("#timeline")?.children ?? [])];
+};
 const links = (page) => Object.fromEntries(LINKS.map((name) => [name, page.querySelector(name)?.cloneNode(true)]));
 const isKnown = (item) => item.id && document.getElementById(item.id);
 
@@ -26,7 +29,11 @@ const relink = () => {
   else timeline.dataset.live = "more";
   timeline.dataset.last = [...timeline.children].findLast((item) => item.id).id.slice(1);
   for (const link of document.querySelectorAll("a.more[rel]")) watch(link);
+  goesOn();
 };
+
+// What stands below a timeline that goes on is not shown: it would be pushed away before the reader's eyes.
+const goesOn = () => document.body.classList.toggle("goes-on", Boolean(document.querySelector(LINKS[1])));
 
 const drop = (one) => one.items.forEach((item) => item.remove());
 
@@ -107,5 +114,6 @@ export const loadMore = () => {
   if (!timeline) return;
   shown.push({ items: [...timeline.children], links: links(document) });
   for (const link of document.querySelectorAll("a.more[rel]")) watch(link);
+  goesOn();
   document.addEventListener("click", jump);
 };

@@ -30,6 +30,9 @@ MOST = 200_000
 BEFORE = 5
 """So many events stand before the one that was asked for."""
 
+ORIGIN = 50
+"""Among so many events at the beginning is looked for what the session goes on from."""
+
 PIECES = 80
 """The strip of the whole session has so many pieces."""
 
@@ -55,37 +58,42 @@ class Step:
 
 
 def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[str, Any]:
-    """Return a window of the timeline, with the strip of the whole."""
+    """Return whose session it is, which is known at once, and then a window of its timeline and the strip of all."""
     head = memory.head()  # before anything is read, so that nothing after it is missed
-    places = memory.outline(given["id"], limit=MOST)
     wanted = parse_id(given["from"]) if given["from"] else 0
+    (begin,) = memory.at(memory.outline(given["id"], limit=1))
+    return {
+        "head": head,
+        "key": begin.session_key or given["id"],
+        "agent": begin.agent or "unknown",
+        "whole": lambda: _whole(memory, given["id"], wanted, clocks),
+    }
+
+
+def _whole(memory: Reader, name: str, wanted: int, clocks: Clocks) -> Mapping[str, Any]:
+    places = memory.outline(name, limit=MOST)
     index = {place.line.id: number for number, place in enumerate(places)}
     first = max(0, index.get(wanted, 0) - BEFORE)
     window = places[first : first + WINDOW]
-    events = memory.at(window)
+    until = first + len(window)
     failures = [place.line.id for place in places if _is_bad(place)]
-    last = window[-1].line
     end = memory.end(memory.at([*[p for p in places if p.line.type == "session" and not p.is_child][:50], places[-1]]))
     return {
-        "name": given["id"],
-        "head": head,
-        "key": next((event.session_key for event in events if event.session_key), given["id"]),
-        "agent": next((event.agent for event in events if event.agent), "unknown"),
-        "origin": memory.origin(events[:50]) if first == 0 else "",
+        "origin": memory.origin(memory.at(window[:ORIGIN])) if first == 0 else "",
         "end": (clocks.moment(end[0]), end[1]) if end else None,
         "total": len(places),
         "first": first,
-        "until": first + len(window),
-        "steps": lambda: _steps(events, _ties(memory, places), clocks),
+        "until": until,
+        "steps": lambda: _steps(memory.at(window), _ties(memory, places), clocks),
         "wanted": wanted,
         "strip": _strip(places, first, len(window)),
         "failures": failures,
         "failed_before": next((one for one in reversed(failures) if index[one] < first), 0),
-        "failed_after": next((one for one in failures if index[one] >= first + WINDOW), 0),
+        "failed_after": next((one for one in failures if index[one] >= until), 0),
         "earlier": places[max(0, first - WINDOW + 2 * BEFORE)].line.id if first else 0,
-        "later": places[first + WINDOW].line.id if first + WINDOW < len(places) else 0,
+        "later": places[until].line.id if until < len(places) else 0,
         "span": (clocks.moment(places[0].line.at_ms), clocks.moment(places[-1].line.at_ms)),
-        "last": last.id,
+        "last": window[-1].line.id,
     }
 
 
