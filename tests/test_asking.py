@@ -121,6 +121,13 @@ def test_the_answer_begins_with_the_count_and_what_was_understood(lab: Lab) -> N
     assert again == lines
 
 
+@pytest.mark.parametrize("question", ["tool calls today", '"make"', "last 4 tool calls"])
+def test_the_count_is_exact_however_many_are_shown(lab: Lab, question: str) -> None:
+    """Nothing shown is not nothing found: a limit of 0 counts as any other."""
+    counted = ask(lab, question).out.partition(",")[0]
+    assert [counted] * 3 == [ask(lab, f"{question} limit:{n}").out.partition(",")[0] for n in (0, 1, 3)]
+
+
 def test_a_window_that_was_watched_is_complete_and_one_before_is_not(lab: Lab) -> None:
     """A zero says in its headline whether anybody looked."""
     assert (

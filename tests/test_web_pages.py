@@ -10,11 +10,12 @@ import pytest
 from playwright.sync_api import expect
 
 from browsing import TOGETHER, Look, chromium, faults, looking
-from lab import NOON, Lab, call, hook
+from lab import NOON, Lab, call, hook, kill
 from visitor import opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Browser
 
@@ -134,6 +135,39 @@ def test_an_answer_can_be_saved(look: Look, day: str) -> None:
     assert [reply.status for reply in saved.values()] == [200, 200]
     lines = saved["CSV"].text().splitlines()
     assert [event["id"] for event in saved["JSON"].json()["events"]] == [line.partition(",")[0] for line in lines[1:]]
+
+
+def test_what_is_saved_is_what_the_page_says(browser: Browser, demo: tuple[Lab, str], day: str) -> None:
+    """A reader elsewhere has other days than the agent; the files and the chart are of the page's days."""
+    question = f"q=tool calls on {day} before 12:00"
+    with looking(browser, opened(demo[0]).link, timezone_id="Asia/Tokyo") as there:
+        for zone in ("", "&tz=America/Lima"):
+            page = there.go(f"/ask?{question}{zone}")
+            count = int(page.locator(".answer strong").inner_text())
+            links = {name: page.get_by_role("link", name=name).get_attribute("href") for name in ("CSV", "JSON")}
+            csv, json = (there.context.request.get(f"{there.address}{links[name]}") for name in ("CSV", "JSON"))
+            assert [count, count] == [len(csv.text().splitlines()) - 1, json.json()["count"]]
+
+
+def test_a_page_in_another_zone_gets_what_is_new_in_that_zone(look: Look, demo: tuple[Lab, str]) -> None:
+    """What comes into a page later has the clocks of the page."""
+    page = look.go("/live?tz=Asia/Tokyo")
+    expect(page.get_by_role("status")).to_contain_text("Listening")
+    demo[0].spool([hook("limpet_add", {"type": "decision", "summary": "tea at five"})], producer="tokyo")
+    line = page.locator("#live > li").filter(has_text="tea at five")
+    expect(line.locator("time")).to_have_attribute("datetime", re.compile(r"\+09:00$"))
+
+
+def test_arrows_go_around_the_suggestions(look: Look) -> None:
+    """Up from the field is the last one, and down from there the first."""
+    page = look.go("/ask")
+    page.locator("#ask").fill("type:")
+    options = page.get_by_role("option")
+    expect(options.nth(2)).to_be_visible()
+    page.keyboard.press("ArrowUp")
+    expect(options.last).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("ArrowDown")
+    expect(options.first).to_have_attribute("aria-selected", "true")
 
 
 def test_suggestions_come_while_typing(look: Look) -> None:
@@ -257,6 +291,22 @@ def test_a_note_links_each_statement_to_its_events(look: Look, demo: tuple[Lab, 
     assert first == rows.nth(1).get_by_role("link").all_inner_texts()[: len(first)]
 
 
+def test_a_note_and_a_brief_are_the_agents_own(browser: Browser, demo: tuple[Lab, str], day: str) -> None:
+    """Whoever reads them, wherever: they have the agent's days and clocks, as they stand in its files."""
+    with looking(browser, opened(demo[0]).link, timezone_id="Asia/Tokyo") as there:
+        page = there.go(f"/notes?day={day}")
+        written = demo[0].limpet("note", "--date", day, "--dry-run", "--json").json["notes"]
+        assert len(written[0]["statements"]) == page.locator(".note").first.locator(".statements tbody tr").count()
+        expect(page.locator(".prose").first).to_contain_text("times of Europe/Berlin")
+        there.go("/brief?agent=main")
+        expect(page.locator("pre").first).to_contain_text("all times are Europe/Berlin")
+
+
+def test_health_says_what_a_week_adds(look: Look) -> None:
+    """Below the sizes stands what they will be."""
+    expect(look.go("/health").get_by_text("A week like the last one adds about")).to_be_visible()
+
+
 def test_health_walks_the_chain(look: Look, demo: tuple[Lab, str]) -> None:
     """The chain names the recorder as running, and what was taken out is what `limpet status` counts."""
     page = look.go("/health")
@@ -278,6 +328,30 @@ def test_a_new_event_appears_by_itself_and_the_place_is_kept(look: Look, demo: t
     assert top == pytest.approx(page.locator(f"#{number}").bounding_box()["y"], abs=2)  # type: ignore[index]
     page.get_by_role("button", name="1 new").click()
     expect(page.locator("#live > li").first).to_contain_text("we stay on port 9443")
+
+
+def test_more_at_once_than_is_shown_is_said(look: Look, demo: tuple[Lab, str]) -> None:
+    """A burst leaves no silent gap among the newest events."""
+    page = look.go("/live")
+    expect(page.get_by_role("status")).to_contain_text("Listening")
+    many = [hook("limpet_add", {"type": "decision", "summary": f"one of many, {n}"}, n) for n in range(300)]
+    demo[0].spool(many, producer="burst")
+    expect(page.get_by_text("More came at once than are shown here").first).to_be_visible()
+
+
+def test_a_page_says_that_it_stands_still(browser: Browser, tmp_path: Path) -> None:
+    """When the sidecar ends under an open page the page says so; when another one runs, that a new link is needed."""
+    lab = Lab(tmp_path)
+    lab.take([call("c1")])
+    with lab.sidecar() as process, looking(browser, opened(lab).link) as window:
+        window.page.wait_for_load_state("load")
+        expect(window.page.get_by_role("status")).to_have_count(0)
+        kill(process)
+        expect(window.page.get_by_role("status")).to_contain_text("The connection is lost; trying again.")
+        with lab.sidecar():
+            opened(lab)
+            expect(window.page.get_by_role("status")).to_contain_text("limpet open gives a new link")
+        window.wrong.clear()  # that requests fail is what was wanted
 
 
 def test_today_and_a_session_follow_what_happens(look: Look, demo: tuple[Lab, str]) -> None:
@@ -315,3 +389,14 @@ def test_nobody_is_kept_out(browser: Browser, demo: tuple[Lab, str], name: str) 
     with looking(browser, opened(demo[0]).link, **TOGETHER[name]) as window:
         for path in (*PATHS, f"/event/{failed}", f"/session/agent:main:main?from={failed}"):
             assert (path, []) == (path, faults(window, path.format(day=demo[1])))
+
+
+def test_the_menu_is_whole_words_on_a_narrow_phone(browser: Browser, demo: tuple[Lab, str]) -> None:
+    """No word of the menu or of a button is broken, and the day's arrows are within reach."""
+    with looking(browser, opened(demo[0]).link, viewport={"width": 320, "height": 640}) as window:
+        page = window.go(f"/?day={demo[1]}")
+        links = page.get_by_role("navigation", name="Pages").get_by_role("link").all()
+        assert [link.evaluate("one => one.getClientRects()[0].height < 45") for link in links] == [True] * 5
+        after = page.get_by_role("link", name="The day after").bounding_box()
+        assert after
+        assert after["x"] + after["width"] <= 305

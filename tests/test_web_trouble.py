@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import pytest
 
@@ -44,6 +46,7 @@ def visitor(used: Lab) -> Iterator[Visitor]:
         (400, "/ask?q=failed+tool+cals", "Not understood", "Did you mean"),
         (400, "/?day=2026-13-01", "is no day.", "For example"),
         (400, "/?day=2999-01-01", "is still to come", "Choose a day"),
+        (400, "/?day=2011-12-30&tz=Pacific/Apia", "There was no 2011-12-30 in Pacific/Apia.", "Choose the day"),
         (400, "/notes?day=soon", "is no day.", "For example"),
         (400, "/live?tz=Nowhere/Here", "There is no time zone", "For example"),
         (404, "/static/nothing.js", "There is no such page.", "first page"),
@@ -87,9 +90,9 @@ def test_a_file_that_is_no_database_is_said(used: Lab) -> None:
     """A text file in the database's place is named as such."""
     with visiting(used) as someone:
         used.db.write_bytes(b"this is no database " * 500)
-        for path in ("/", "/api/status"):
+        for path in ("/", "/ask?q=errors", "/api/status"):
             reply = someone.get(path)
-            assert reply.status == 503
+            assert (path, 503) == (path, reply.status)
             assert "is not a SQLite database" in reply.text
 
 
@@ -131,6 +134,16 @@ def test_a_database_that_is_damaged_while_a_page_is_read_is_said(used: Lab) -> N
         assert 'role="alert"' in reply.text
         assert "damaged" in reply.text
         assert "load the page again" in reply.text
+
+
+def test_the_link_to_all_open_ends_leads_to_as_many(lab: Lab) -> None:
+    """What has no end by its nature, as the start of a gateway, is none of them there either."""
+    lab.take([hook("gateway_start", {"port": 1}), *(call(f"c{n}", 10 * n, begins=True) for n in range(14))])
+    with visiting(lab) as someone:
+        page = someone.get("/", day="2026-06-01").text
+        link = re.search(r'href="/ask\?(q=type[^"]*)">All 14<', page)
+        assert link
+        assert "<strong>14</strong>" in someone.send("GET", f"/ask?{unquote(link[1])}").text
 
 
 def test_a_memory_that_is_not_there_yet_is_said(lab: Lab) -> None:

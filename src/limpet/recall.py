@@ -77,7 +77,7 @@ def _part(store: Store, hits: Hits, query: Query) -> Answer:
 def _number(store: Store, query: Query, hits: Hits, shown: int) -> int:
     """Return how many match, or of the first few that were asked for; what is all on the page is not counted again."""
     most = min(query.limit, query.take or query.limit)
-    if not query.offset and (shown < most or shown == query.take):
+    if not query.offset and (shown < most or 0 < shown == query.take):
         return shown
     count = store.find.count(query, hits)
     return min(count, query.take) if query.take else count

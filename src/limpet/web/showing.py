@@ -38,13 +38,17 @@ SOME_Q = replace(Q, needed=False, default="")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One address: what it shows, in which template, under which heading of the menu, and what it takes."""
+    """One address: what it shows, in which template, under which heading of the menu, and what it takes.
+
+    `of_agent` is for what Limpet words for an agent: it stands there as the agent has it, in the agent's zone.
+    """
 
     path: str
     template: str
     view: View
     takes: Sequence[Parameter]
     menu: str = ""
+    of_agent: bool = False
 
 
 PAGES = (
@@ -54,8 +58,8 @@ PAGES = (
     Page("/event/{id}/inside", "inside.html", event.inside, (ID, TZ)),
     Page("/event/{id}", "event.html", event.view, (ID, TZ)),
     Page("/session/{id:path}", "session.html", session.view, (ID, FROM, TZ)),
-    Page("/notes", "notes.html", notes.view, (DAY, TZ), "notes"),
-    Page("/brief", "brief.html", notes.brief, (AGENT, TZ), "notes"),
+    Page("/notes", "notes.html", notes.view, (DAY, TZ), "notes", of_agent=True),
+    Page("/brief", "brief.html", notes.brief, (AGENT, TZ), "notes", of_agent=True),
     Page("/health", "health.html", health.view, (TZ,), "health"),
     Page("/live", "live.html", live.view, (TZ,), "live"),
     Page("/live/rows", "rows.html", live.news, (AFTER, TZ)),
@@ -68,7 +72,7 @@ def showing(one: Page, readers: Readers) -> Endpoint:
     async def show(request: Request) -> Response:
         given = parameters.read(one.takes, request.query_params.multi_items(), request.path_params)
         clocks = _clocks(request, given, readers)
-        settings = replace(readers.settings, zone=clocks.zone)
+        settings = replace(readers.settings, zone=clocks.agent_zone if one.of_agent else clocks.zone)
 
         sheet = Sheet()
 

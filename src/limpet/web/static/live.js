@@ -13,9 +13,22 @@ let busy = false;
 let again = 0;
 let unseen = 0;
 
+const LISTENING = "Listening: new events appear by themselves.";
+const LOST = "The connection is lost; trying again. If that lasts: limpet open";
+const ENDED = "The connection is lost: what is new is not shown here. limpet open gives a new link.";
+
+// Where a page has no place for it, only what is wrong is said, above everything else.
 const say = (text) => {
-  const status = document.querySelector("#stream");
-  if (status) status.textContent = text;
+  let status = document.querySelector("#stream");
+  if (!status && text !== LISTENING) {
+    status = document.createElement("p");
+    status.id = "stream";
+    status.className = "lost";
+    status.setAttribute("role", "status");
+    document.body.append(status);
+  }
+  if (status?.className === "lost" && text === LISTENING) status.remove();
+  else if (status) status.textContent = text;
 };
 
 const pill = () => {
@@ -41,11 +54,12 @@ const rows = async () => {
   head = Number(news.dataset.head);
   inPlace(() => {
     for (const row of found.reverse()) {
-      const known = document.getElementById(row.id);
+      const known = row.id ? document.getElementById(row.id) : null;
       const focused = known?.contains(document.activeElement);
       const fresh = document.adoptNode(row);
       if (known) known.replaceWith(fresh);
-      else (place.prepend(fresh), (unseen += 1), fresh.classList.add("new"));
+      else place.prepend(fresh);
+      if (!known && row.id) (unseen += 1), fresh.classList.add("new");
       if (focused) fresh.querySelector(".row").focus({ preventScroll: true });
     }
     while (place.children.length > MOST) place.lastElementChild.remove();
@@ -76,6 +90,7 @@ const bring = async () => {
   busy = true;
   try {
     await kinds[place.dataset.live]();
+    say(LISTENING);
   } catch {
     say("Cannot be reached just now.");
   }
@@ -89,10 +104,11 @@ const bring = async () => {
 const open = () => {
   if (stream || document.hidden) return;
   stream = new EventSource("/live/stream");
-  stream.onopen = () => say("Listening: new events appear by themselves.");
+  stream.onopen = () => say(LISTENING);
   stream.onerror = () => {
-    say("The connection is lost; trying again. If that lasts: limpet open");
-    if (stream.readyState === EventSource.CLOSED) close();
+    const ended = stream.readyState === EventSource.CLOSED; // it answered, but let nobody in
+    say(ended ? ENDED : LOST);
+    if (ended) close();
   };
   stream.onmessage = (event) => {
     const number = Number(event.data);

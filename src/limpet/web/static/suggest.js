@@ -49,7 +49,7 @@ export const suggest = (field) => {
     const items = [...list.children];
     const now = items.findIndex((item) => item.getAttribute("aria-selected") === "true");
     items[now]?.setAttribute("aria-selected", "false");
-    const item = items[(now + by + items.length) % items.length] ?? items[by > 0 ? 0 : items.length - 1];
+    const item = now < 0 ? items.at(by > 0 ? 0 : -1) : items[(now + by + items.length) % items.length];
     item.setAttribute("aria-selected", "true");
     field.setAttribute("aria-activedescendant", item.id);
   };
@@ -63,7 +63,7 @@ export const suggest = (field) => {
     if (event.key === "Escape") asked++;
     if (list.hidden || !list.children.length) return;
     const chosen = list.querySelector('[aria-selected="true"]');
-    if (event.key === "ArrowDown") event.preventDefault(), move(chosen ? 1 : 1);
+    if (event.key === "ArrowDown") event.preventDefault(), move(1);
     if (event.key === "ArrowUp") event.preventDefault(), move(-1);
     if (event.key === "Enter" && chosen) event.preventDefault(), take(chosen);
   });

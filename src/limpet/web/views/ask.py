@@ -48,6 +48,7 @@ def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[st
     said = given["q"]
     if not said.strip():
         return {"q": "", "examples": EXAMPLES, "answer": None, "problem": None}
+    memory.head()  # a memory that cannot be read is no fault of the question
     try:
         query = memory.understood(said, given["now"])
     except (NotUnderstood, BadInput) as problem:
@@ -62,12 +63,20 @@ def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[st
         "query": query,
         "window": _window(query, clocks),
         "understood": [(part, _without(parts, number)) for number, part in enumerate(parts)],
-        "exported": urlencode({"q": said}),
-        "answer": lambda: _answer(memory, query, said, parts, clocks),
+        "exported": urlencode({**_same({**given, "limit": 0}), "tz": clocks.zone}),
+        "answer": lambda: _answer(memory, query, _same(given), parts, clocks),
     }
 
 
-def _answer(memory: Reader, query: Query, said: str, parts: Sequence[str], clocks: Clocks) -> Mapping[str, Any]:
+def _same(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what an address carries on that leads to another part of the same answer."""
+    now = {"now": days.show(given["now"], "UTC")} if given["now"] is not None else {}
+    return {"q": given["q"], **now, **{name: given[name] for name in ("tz", "limit") if given[name]}}
+
+
+def _answer(
+    memory: Reader, query: Query, same: Mapping[str, Any], parts: Sequence[str], clocks: Clocks
+) -> Mapping[str, Any]:
     """Return the answer: how many, the groups, the events, and its chart where that is made in a moment."""
     # To look for words takes long, and it is done once for the answer and for its chart.
     at_once = _timed(query) if query.words or query.without else []
@@ -81,7 +90,7 @@ def _answer(memory: Reader, query: Query, said: str, parts: Sequence[str], clock
         "more_groups": max(0, len(found.groups) - MOST_GROUPS),
         "chart": _chart(query, over_time, clocks),
         "chart_later": not over_time and _is_drawn(query),
-        "pages": _pages(said, found),
+        "pages": _pages(same, found),
     }
 
 
@@ -110,15 +119,15 @@ def _window(query: Query, clocks: Clocks) -> tuple[str, str]:
     return since, until
 
 
-def _pages(said: str, found: Answer) -> Mapping[str, str]:
+def _pages(same: Mapping[str, Any], found: Answer) -> Mapping[str, str]:
     """Return the addresses of the page before and the page after, as far as there are any."""
     query, shown = found.query, len(found.events)
     step = query.limit or SHOWN
     pages = {"before": "", "after": ""}
     if query.offset:
-        pages["before"] = urlencode({"q": said, "offset": max(0, query.offset - step)})
+        pages["before"] = urlencode({**same, "offset": max(0, query.offset - step)})
     if shown and query.offset + shown < found.count:
-        pages["after"] = urlencode({"q": said, "offset": query.offset + shown})
+        pages["after"] = urlencode({**same, "offset": query.offset + shown})
     return pages
 
 

@@ -27,5 +27,5 @@ def view(memory: Reader, _: Mapping[str, Any], clocks: Clocks) -> Mapping[str, A
 def news(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[str, Any]:
     """Return the events that are new, or of which more is known, since a record."""
     head = memory.head()
-    found = memory.news(given["after"], MOST)
-    return {"rows": [row_of(event, clocks) for event in found], "head": head}
+    found = memory.news(given["after"], MOST + 1)
+    return {"rows": [row_of(event, clocks) for event in found[:MOST]], "more": len(found) > MOST, "head": head}

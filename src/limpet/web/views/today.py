@@ -28,6 +28,7 @@ MOST = 12
 
 OPEN_TYPES = ("tool_call", "run", "cron", "subagent", "model_call", "delivery")
 ERROR = ("is", ("error",), False)
+OPEN_QUESTION = f"type:{','.join(OPEN_TYPES)} status:interrupted,blocked,cancelled,unknown,started"
 ODD = ("status", ("interrupted", "blocked", "cancelled", "unknown", "started"), False)
 OPEN_ENDS = (("type", OPEN_TYPES, False), ODD)
 
@@ -38,6 +39,8 @@ def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[st
     head = memory.head() if memory.exists() else 0  # before anything is read, so that nothing after it is missed
     day = _day(given["day"], clocks.of(now))
     since, until = days.window_of(day, clocks.zone)
+    if since == until:  # a country that changed sides of the date line has left one out
+        raise BadInput(f"There was no {day} in {clocks.zone}.", "Choose the day before it or after it.")
     shared = {"day": day, "title": _title(day, clocks.of(now)), "before": day - timedelta(days=1),
               "after": day + timedelta(days=1) if day < clocks.of(now) else None,
               "is_today": day == clocks.of(now), "head": head}  # fmt: skip
@@ -50,6 +53,7 @@ def view(memory: Reader, given: Mapping[str, Any], clocks: Clocks) -> Mapping[st
         "watch": lambda: _watch(memory, whole, until, now),
         "numbers": lambda: _counts(memory, whole),
         "wrong": lambda: _wrong(memory, whole, clocks),
+        "open_question": OPEN_QUESTION,
         "hours": lambda: _hours(memory.parts(_hourly(whole)), since, until, day, clocks),
         "cards": lambda: cards_of(memory, whole, clocks),
         "note": None if memory.settings.fleet else written_of(memory, day - timedelta(days=1)),
