@@ -386,7 +386,7 @@ class Memory:
         """Let the full-text index check itself; raises Unavailable where it contradicts itself or cannot be opened."""
         self.settings.check_local()
         try:
-            index = SearchIndex(self.settings.db, writing=True)
+            index = SearchIndex(self.settings.db, writing=True, owner=self.local().identity)
             try:
                 index.check()
             finally:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from limpet.errors import Unavailable
 from limpet.store import opening, tokens
 from limpet.store.opening import place_of
 from limpet.store.sql import queries
@@ -47,9 +48,13 @@ def _transaction(connection: apsw.Connection) -> Iterator[None]:
 class SearchIndex:
     """The index of one database."""
 
-    def __init__(self, db: Path, *, writing: bool) -> None:
-        """Open the index beside `db`; one that is missing, damaged or of another form is made anew when `writing`."""
+    def __init__(self, db: Path, *, writing: bool, owner: int = 0) -> None:
+        """Open the index beside `db`; one that is missing, damaged, of another form or another's is made anew.
+
+        That is when `writing`; for reading raises Unavailable. `owner` is the database's own number, 0 where it has none.
+        """
         self._path = path_of(db)
+        self._owner = owner
         self._sql = queries("search")
         self.is_new = False
         self._connection = self._opened(writing=writing)
@@ -129,20 +134,30 @@ class SearchIndex:
             connection.set_busy_timeout(opening.BUSY_MS)
             if writing:
                 self._prepare(connection)
+            elif self._is_anothers(connection):
+                message = f"The full-text index {self._path} belongs to another database."
+                raise Unavailable(message, "limpet rebuild  makes it anew; no event is lost.", "foreign_index")
         finally:
             os.umask(old)
         return connection
 
     def _prepare(self, connection: apsw.Connection) -> None:
         opening.use_log(connection)  # what is taken off the list of stale positions must be here after a power cut
-        if connection.pragma("user_version") == SCHEMA:
+        if connection.pragma("user_version") == SCHEMA and self._owner in (0, connection.pragma("application_id")):
             return
         with _transaction(connection):
-            if connection.pragma("user_version") != SCHEMA:  # now that nobody else can make it
+            if connection.pragma("user_version") != SCHEMA or self._is_anothers(connection):  # now that nobody can make it
                 connection.execute(self._sql["drop_schema"])
                 connection.execute(self._sql["schema"])
                 connection.pragma("user_version", SCHEMA)
                 self.is_new = True
+            if self._owner:
+                connection.pragma("application_id", self._owner)
+
+    def _is_anothers(self, connection: apsw.Connection) -> bool:
+        """Whether the index says that it is another database's; an older one says nothing."""
+        said = connection.pragma("application_id")
+        return bool(self._owner and said) and said != self._owner
 
     def _discard(self) -> None:
         for suffix in ("", "-wal", "-shm"):

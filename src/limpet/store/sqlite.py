@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 INDEX_BATCH = 1000
+IDENTITY = "identity"
+"""The name under which a database keeps its own number, which its text index carries, too."""
+
 FEW = 200
 """Hits of the first piece, where few are asked for."""
 
@@ -153,6 +156,11 @@ class SqliteStore:
                 self.connection.execute("COMMIT")
 
     @property
+    def identity(self) -> int:
+        """This database's own number, 0 where it was made before it had one."""
+        return int(self.state.meta(IDENTITY) or 0)
+
+    @property
     def index(self) -> SearchIndex:
         """The full-text index, opened when first asked for, and anew where it was replaced or deleted since."""
         if self._index is not None and not self._index.is_in_place():
@@ -160,7 +168,7 @@ class SqliteStore:
             self._index = None
         if self._index is None:
             with self._on_the_index():
-                self._index = SearchIndex(self.path, writing=self.writing)
+                self._index = SearchIndex(self.path, writing=self.writing, owner=self.identity)
             if self._index.is_new:
                 self.events.mark_all_stale()
         return self._index

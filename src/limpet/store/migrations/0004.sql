@@ -41,3 +41,6 @@ CREATE TRIGGER event_recounted AFTER UPDATE OF status ON event BEGIN
     coalesce(new.label, 0), 1)
   ON CONFLICT DO UPDATE SET n = n + 1;
 END;
+
+-- Which database this is: its text index carries the same number, so that another one's is never asked in its place.
+INSERT INTO meta (name, value) SELECT 'identity', 1 + abs(random() % 2147483646);
