@@ -38,6 +38,27 @@ def test_a_home_that_nobody_has_is_no_file(lab: Lab):
     assert lab.limpet("import", "~nobody-of-that-name/x").status == 3
 
 
+def test_what_is_added_to_another_database_is_there_and_nowhere_else(lab: Lab):
+    """The spool belongs to the memory of this home: what went through it came into that one, and `added` was a lie."""
+    lab.limpet("add", "note", "mine")
+    other = lab.folder / "other.db"
+    with lab.sidecar():
+        done = lab.limpet("add", "note", "theirs", "--tag", "x", "--session", "s-1", "--db", str(other))
+    assert (done.status, done.out) == (0, "added note: theirs\n")
+    for question in ("notes", "theirs"):
+        answer = lab.limpet("ask", question, "--json", "--db", str(other)).json
+        assert [event["summary"] for event in answer["events"]] == ["theirs"]
+    assert lab.limpet("verify", "--db", str(other)).status == 0
+    assert [event.summary for event in lab.events("note")] == ["mine"]
+
+
+def test_what_cannot_be_added_there_is_said(lab: Lab):
+    """A folder is no database."""
+    done = lab.limpet("add", "note", "lost", "--db", str(lab.folder))
+    assert (done.status, done.out) == (4, "")
+    assert not lab.home.exists() or not list(lab.home.rglob("*.jsonl"))
+
+
 @pytest.mark.parametrize("command", [("recent",), ("status",), ("verify",), ("ask", "notes")])
 def test_a_question_to_another_database_makes_none(lab: Lab, command: tuple[str, ...]):
     """A misspelt `--db` gives no empty answer, and leaves no file behind."""

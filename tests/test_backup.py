@@ -201,6 +201,9 @@ def test_a_copy_is_made_each_day_and_a_few_are_kept(told: Lab) -> None:
     folder = told.folder / "nightly"
     folder.mkdir()
     (folder / "mine.db").write_text("mine")
+    half = folder / "agent_memory-20010101T000000Z.db.half"  # of one that was killed
+    half.write_text("half")
+    os.utime(half, (1, 1))
     for day in range(4):
         with Memory(told.settings) as memory:
             assert copies.nightly(memory, clock.now_ms()).startswith("6 records copied to")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
+import subprocess
+import sys
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import apsw
 import pytest
@@ -14,9 +17,6 @@ import pytest
 from lab import NOON, Lab, call, entry, hook, message, numbered, raw, text_result
 from limpet import clock
 from planted import unpacked
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLAN = "the zebrafish project is called Operation Marzipan"
 LONG = f"{'filler words ' * 3000}{PLAN} {'more words ' * 3000}"
@@ -71,6 +71,20 @@ def test_what_is_forgotten_is_in_no_file_any_more(lab: Lab) -> None:
     assert [event.call for event in lab.events("tool_call")] == ["c-2", "c-4"]
     assert lab.found("zebrafish") == []
     assert lab.verdict().faults == ()
+
+
+def test_halves_of_copies_that_were_killed_go_or_are_named(lab: Lab) -> None:
+    """What a killed restore left beside the memory goes too; of a killed backup it is told where it lies."""
+    secret_day(lab)
+    command = [sys.executable, str(Path(__file__).with_name("killedcopy.py"))]
+    assert lab.limpet("backup", str(lab.folder / "whole.db")).status == 0
+    for work in (["backup", str(lab.folder / "half.db")], ["restore", str(lab.folder / "whole.db"), "--replace"]):
+        assert subprocess.run([*command, *work], env=lab.environment, check=False).returncode == -signal.SIGKILL
+    assert (lab.folder / "half.db.half").is_file()
+    assert "agent_memory.db.half" in holding(lab, "marzipan")
+    said = forgotten(lab, "marzipan")
+    assert said["copies"] == [str(lab.folder / name) for name in ("whole.db", "half.db.half")]
+    assert holding(lab, "marzipan") == []
 
 
 def test_the_dry_run_shows_it_all_and_changes_nothing(lab: Lab) -> None:

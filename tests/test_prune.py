@@ -125,6 +125,15 @@ def test_pruning_again_and_forgetting_in_between_leaves_a_whole_chain(aged: Lab)
     assert (calls(aged), aged.verdict().faults) == ([], ())
 
 
+def retained(lab: Lab, now_ms: int) -> str:
+    """Do what the settings say, as the sidecar does at that time; return what it says."""
+    from limpet.memory import Memory
+    from limpet.upkeep import pruning
+
+    with Memory(lab.settings) as memory:
+        return pruning.retain(memory, now_ms)
+
+
 def test_the_settings_announce_before_they_act(aged: Lab) -> None:
     """A week before, in words; nothing is dropped until then, and too few days are refused."""
     from limpet.memory import Memory
@@ -144,6 +153,30 @@ def test_the_settings_announce_before_they_act(aged: Lab) -> None:
     assert calls(aged) == ["new-0", "new-1", "new-2"]
     (aged.home / "config.toml").write_text("keep_days = 36\n")
     assert aged.limpet("status").status == 2
+
+
+def test_a_clock_that_jumps_drops_nothing(aged: Lab) -> None:
+    """Ten years ahead all would be old: that is announced anew, and so it is when the clock is right again."""
+    (aged.home / "config.toml").write_text("keep_days = 365\n")
+    retained(aged, LATER)
+    assert retained(aged, LATER + 8 * DAY) == "9 records older than 365 days were dropped."
+    aged.take([call(f"late-{n}", 30 * DAY + n) for n in range(2)], "late")
+    ahead = LATER + 3650 * DAY
+    assert [retained(aged, ahead + hours * DAY // 4)[:5] for hours in range(3)] == ["From ", "", ""]
+    assert calls(aged) == ["new-0", "new-1", "new-2"]
+    aged.take([call("after", 400 * DAY)], "after")
+    assert calls(aged) == ["new-0", "new-1", "new-2", "after"]
+    assert [retained(aged, LATER + days * DAY)[:5] for days in (365, 366)] == ["From ", ""]
+
+
+def test_other_settings_are_announced_like_the_first(aged: Lab) -> None:
+    """Whoever keeps less from now on has a week to think of it."""
+    (aged.home / "config.toml").write_text("keep_days = 399\n")
+    retained(aged, LATER)
+    (aged.home / "config.toml").write_text("keep_days = 365\n")
+    assert retained(aged, LATER + 8 * DAY).startswith("From 2027-07-21 on, what is older than 365 days")
+    assert len(calls(aged)) == 11
+    assert retained(aged, LATER + 15 * DAY) == "9 records older than 365 days were dropped."
 
 
 def test_a_limit_in_megabytes_drops_the_oldest(aged: Lab) -> None:

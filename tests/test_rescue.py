@@ -95,6 +95,33 @@ def test_a_database_damaged_before_the_run_is_moved_aside_and_read_back(lab: Lab
     assert "damaged-" in said.out
 
 
+def test_a_database_without_its_head_is_read_back_whole(lab: Lab):
+    """The first hundred bytes hold nothing that anybody told."""
+    lab.take(notes(40))
+    before = lab.events("note")
+    content_pages(lab.db)  # all is in the file
+    with lab.db.open("r+b") as file:
+        file.write(random.Random(1).randbytes(100))
+    done = rescue.rescue(lab.settings, lambda _: None)
+    assert (done.records, done.lost, lab.events("note")) == (40, 0, before)
+    lab.drain()
+    assert lab.verdict().faults == ()
+    assert not list(lab.db.parent.glob("*.rescue*"))
+
+
+def test_of_a_database_that_was_cut_short_it_is_known_how_much_is_lost(lab: Lab):
+    """What lies before the cut can be read, as far as its pages hang together."""
+    lab.take(notes(400))
+    pages = content_pages(lab.db)
+    with lab.db.open("r+b") as file:
+        file.truncate(pages[len(pages) // 2] * PAGE)
+    done = rescue.rescue(lab.settings, lambda _: None)
+    assert done.records + done.lost == 400
+    assert done.records > 0
+    lab.drain()
+    assert lab.verdict().faults == ()
+
+
 def test_a_database_damaged_during_the_run_is_told_to_somebody(lab: Lab):
     """The sidecar runs into it, or looks once a day; the way is the one of every alarm."""
     write_program(lab.folder / "bin", "pen")

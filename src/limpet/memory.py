@@ -17,7 +17,7 @@ from limpet import settings as settings_module
 from limpet.errors import BadInput, NotFound, Unavailable
 from limpet.interpreter.places import event_id, place_of
 from limpet.lock import Lock
-from limpet.model import Batch, Event, Query
+from limpet.model import Batch, Event, Query, Record
 from limpet.question import parse
 from limpet.store import opening
 from limpet.store.known import Known
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from limpet.brief.composing import Brief
     from limpet.checking.chain import Sealed
-    from limpet.model import Answer, Coverage, Json, Record
+    from limpet.model import Answer, Coverage, Json
     from limpet.note.nightly import Nightly
     from limpet.recording import Recording
     from limpet.settings import Settings
@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 
 DRAIN_S = 2.0
 """How long a reading command takes in what is pending before it answers."""
+
+OWN, ADDED = "limpet", "limpet_add"
+"""The source and the kind of an event that somebody adds."""
 
 LONGEST_ID = 18
 """Digits of an event's number: more do not fit into SQLite's integers."""
@@ -285,18 +288,31 @@ class Memory:
     def add(self, kind: str, summary: str, **more: Json) -> str:
         """Add an event of any type; return its record's id. `details`, `tags`, `session`, `agent` may be given."""
         self.settings.check_local()
-        from limpet.spool import writer
-
-        pen = writer.Writer(self.settings.spool, "limpet")
         ctx = {k: more[name] for k, name in (("sessionId", "session"), ("agentId", "agent")) if more.get(name)}
         event = {
             "type": kind,
             "summary": summary,
             **{k: more[k] for k in ("details", "tags") if more.get(k) is not None},
         }
-        record_id = pen.append("limpet_add", event, ctx)
+        if not self.settings.owns_spool:
+            return self._add_here(event, ctx)
+        from limpet.spool import writer
+
+        pen = writer.Writer(self.settings.spool, OWN)
+        record_id = pen.append(ADDED, event, ctx)
         pen.close()
         self.refresh()
+        return record_id
+
+    def _add_here(self, event: Json, ctx: Json) -> str:
+        """Add an event to a database to which the spool does not belong: what is spooled comes into another one."""
+        at_ms, record_id = clock.now_ms(), clock.uuid7()
+        body: Json = {"v": 1, "id": record_id, "ts": at_ms, "source": OWN, "hook": ADDED, "ctx": ctx, "event": event}
+        record = Record(record_id.replace("-", ""), OWN, OWN, 0, ADDED, body, at_ms)
+        with self.writing() as recording:
+            recording.recorder.commit("add", Batch((record,)), at_ms)
+            while recording.recorder.index():
+                pass
         return record_id
 
     def take_in(self, paths: Sequence[Path], progress: Callable[[Imported], None]) -> Imported:

@@ -20,6 +20,7 @@ from limpet import clock, days
 from limpet.errors import Unavailable
 from limpet.recording import Recording
 from limpet.recovery import Recovery
+from limpet.store.mending import mend
 from limpet.store.opening import APPLICATION_ID
 from limpet.store.salvage import Salvage, is_damaged
 from limpet.store.search import path_of
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from limpet.settings import Settings
 
-PART, WHOLE = "rescue-part", "rescue"
+PART, WHOLE, COPY = "rescue-part", "rescue", "rescue-copy"
 LOG_MAGIC = b"\x37\x7f\x06"
 """How every log of SQLite's begins (sqlite.org/fileformat2.html, 4.1)."""
 
@@ -74,6 +75,7 @@ def settle(settings: Settings) -> Rescued | None:
     whole = _beside(settings.db, WHOLE)
     try:
         _remove(_beside(settings.db, PART))
+        _remove(_beside(settings.db, COPY))
         if whole.exists():
             return _swap(settings, whole)
         why = _odd(settings.db) if _is_ours(settings.db) else ""
@@ -102,13 +104,26 @@ def rescue(settings: Settings, progress: Callable[[int], None]) -> Rescued:
 
 
 def _bring_back(settings: Settings, recording: Recording, progress: Callable[[int], None]) -> None:
+    copy = _beside(settings.db, COPY)
     try:
-        salvage = Salvage(settings.db)
+        salvage = _opened(settings.db, copy)
     except apsw.Error as error:
         Recovery(settings.db, None, recording).run(progress, str(error))
-        return
-    with contextlib.closing(salvage):
-        Recovery(settings.db, salvage, recording).run(progress)
+    else:
+        with contextlib.closing(salvage):
+            Recovery(settings.db, salvage, recording).run(progress)
+    finally:
+        _remove(copy)
+
+
+def _opened(db: Path, copy: Path) -> Salvage:
+    """Open the damaged file, or, where SQLite does not open it, a copy with a head that it takes."""
+    try:
+        return Salvage(db)
+    except apsw.Error:
+        _remove(copy)
+        mend(db, copy)
+        return Salvage(copy)
 
 
 def _swap(settings: Settings, whole: Path) -> Rescued:

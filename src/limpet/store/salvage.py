@@ -49,11 +49,16 @@ class Salvage:
     """One damaged database, opened as far as it can be."""
 
     def __init__(self, path: Path) -> None:
-        """Open it; what is in its log is read, too. Raises apsw.Error where not even that can be done."""
+        """Open it; what is in its log is read, too. Raises apsw.Error where not even its schema can be read."""
         flags = apsw.SQLITE_OPEN_READWRITE  # a log without its index can be read by nobody else
         self._connection = apsw.Connection(str(path), flags=flags)
         self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         self._connection.pragma("query_only", 1)
+        try:
+            self._connection.execute("SELECT 1 FROM sqlite_schema").fetchall()
+        except apsw.Error:
+            self._connection.close()
+            raise
         names = Names(self._connection)
         self._records = Records(self._connection, names)
         self._state = State(self._connection, names)

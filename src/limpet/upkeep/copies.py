@@ -33,6 +33,9 @@ FRESH_MS = 20 * 3_600_000
 """A copy younger than this is of today."""
 
 HALF = ".half"
+COPYING = "copying"
+"""The name under which it is kept which half of a copy is being written: a kill may leave it there."""
+
 ASIDE = ".replaced-"
 
 
@@ -57,6 +60,9 @@ def known_copies(memory: Memory) -> Iterator[Path]:
     for seal in memory.local().custody.seals():
         if seal.what == BACKUP and Path(seal.place).is_file():
             yield Path(seal.place)
+    half = memory.local().state.meta(COPYING)
+    if half and Path(half).is_file():
+        yield Path(half)
 
 
 def backup(memory: Memory, path: str | Path, progress: Callable[[int], None], *, replace: bool = False) -> Copied:
@@ -70,6 +76,8 @@ def backup(memory: Memory, path: str | Path, progress: Callable[[int], None], *,
     if target.exists() and not replace:
         raise BadInput(f"{target} is there already.", "Name another file, or say --replace.")
     half = target.with_name(f"{target.name}{HALF}")
+    with memory.writing() as recording, recording.store.transaction():
+        recording.store.state.put_meta(COPYING, str(half))
     _write_copy(memory, half)
     verdict = checked(half, progress)
     half.replace(target)
@@ -77,6 +85,7 @@ def backup(memory: Memory, path: str | Path, progress: Callable[[int], None], *,
     with memory.writing() as recording, recording.store.transaction():
         seal = Seal(verdict.begins + verdict.records, bytes.fromhex(verdict.head), clock.now_ms(), BACKUP, str(target))
         recording.store.custody.put_seal(seal)
+        recording.store.state.put_meta(COPYING, "")
     return Copied(target, verdict.records, verdict.events, verdict.head, verdict.seal)
 
 
@@ -123,11 +132,19 @@ def nightly(memory: Memory, now_ms: int) -> str:
     made = sorted(folder.glob(pattern))
     if made and now_ms - made[-1].stat().st_mtime_ns // 1_000_000 < FRESH_MS:
         return ""
+    for half in folder.glob(f"{pattern}{HALF}"):
+        if now_ms - half.stat().st_mtime_ns // 1_000_000 > FRESH_MS:
+            half.unlink()  # somebody was killed while writing it
     path = folder / f"{chosen.db.stem}-{clock.stamp()}{chosen.db.suffix}"
     done = backup(memory, path, lambda _: None)
     for old in sorted(folder.glob(pattern))[: -chosen.backups_kept]:
         old.unlink()
     return f"{done.records:,} records copied to {done.path}, and verified"
+
+
+def drop_half(db: Path) -> None:
+    """Delete what a restore that was killed has left beside the memory."""
+    _tidy(db.with_name(f"{db.name}{HALF}"))
 
 
 def checked(path: Path, progress: Callable[[int], None], seals: tuple[Sealed, ...] = ()) -> Verdict:

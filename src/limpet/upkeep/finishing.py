@@ -12,6 +12,7 @@ from limpet.errors import LimpetError
 from limpet.note.spending import Purse
 from limpet.quarantine import Quarantine
 from limpet.spool import scrubbing
+from limpet.upkeep import copies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -68,6 +69,7 @@ def _clean_files(memory: Memory, recording: Recording, job: Job) -> int:
             path.unlink(missing_ok=True)  # it is made anew from what is left
     for path in sorted(chosen.db.parent.glob(f"{chosen.db.name}.before-schema-*")):
         path.unlink(missing_ok=True)
+    copies.drop_half(chosen.db)
     if not chosen.owns_spool:
         return 0
     return scrubbing.scrub(chosen.spool, recording.store.state.cursor("spool"), recording.store.custody.forgotten)

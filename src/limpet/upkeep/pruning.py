@@ -26,7 +26,11 @@ STEP_DAYS = 30
 WARNING_DAYS = 7
 """So long before anything is dropped by the settings it is announced."""
 
-ANNOUNCED = "retention_announced_ms"
+PAUSE_DAYS = 14
+"""After so long without a look it is announced anew."""
+
+ANNOUNCED, LOOKED = "retention_announced_ms", "retention_looked"
+"""Names under which it is kept when it was announced; when it was last looked, and by which settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,9 @@ def prune(memory: Memory, chosen: Plan, now_ms: int, progress: Callable[[int], N
 def retain(memory: Memory, now_ms: int) -> str:
     """Do what the settings say about old events; return a sentence for people, "" where there is nothing to say.
 
-    The first time it only announces; a week later, and from then on once a day, it acts.
+    The first time it only announces; a week later, and from then on at each look, it acts. It announces anew where the
+    settings are others, and where the last look is a fortnight ago or still to come: then nobody was there to read it,
+    or the clock was set, and what it calls old may be of yesterday.
     """
     wanted = _wanted_days(memory, now_ms)
     if wanted is None:
@@ -87,10 +93,8 @@ def retain(memory: Memory, now_ms: int) -> str:
     chosen = plan(memory, wanted, now_ms, less=memory.settings.keep_less)
     if not chosen.records:
         return ""
-    announced = int(memory.local().state.meta(ANNOUNCED) or 0)
-    if not announced:
-        with memory.writing() as recording, recording.store.transaction():
-            recording.store.state.put_meta(ANNOUNCED, str(now_ms))
+    announced, is_new = _looked(memory, now_ms)
+    if is_new:
         when = days.show(now_ms + WARNING_DAYS * DAY_MS, memory.settings.zone)[:10]
         return (
             f"From {when} on, what is older than {wanted:,} days will be dropped ({chosen.records:,} records now), as "
@@ -100,6 +104,22 @@ def retain(memory: Memory, now_ms: int) -> str:
         return ""
     prune(memory, chosen, now_ms)
     return f"{chosen.records:,} records older than {wanted:,} days were dropped."
+
+
+def _looked(memory: Memory, now_ms: int) -> tuple[int, bool]:
+    """Note that it was looked now; return when it was announced, and whether that is now."""
+    chosen = memory.settings
+    by = f"{chosen.keep_days} {chosen.keep_mb}"
+    state = memory.local().state
+    announced = int(state.meta(ANNOUNCED) or 0)
+    looked_ms, _, looked_by = (state.meta(LOOKED) or f"{announced} {by}").partition(" ")
+    goes_on = looked_by == by and 0 <= now_ms - int(looked_ms) <= PAUSE_DAYS * DAY_MS
+    is_new = not announced or not goes_on
+    with memory.writing() as recording, recording.store.transaction():
+        if is_new:
+            recording.store.state.put_meta(ANNOUNCED, str(now_ms))
+        recording.store.state.put_meta(LOOKED, f"{now_ms} {by}")
+    return now_ms if is_new else announced, is_new
 
 
 def announcement(memory: Memory) -> str:
