@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lab import NOON, Lab, until
+from limpet.errors import Unavailable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,3 +155,20 @@ def test_a_database_that_is_taken_over_is_for_its_owner_alone(lab: Lab):
     lab.db.chmod(0o644)
     lab.limpet("rebuild")
     assert {path.stat().st_mode & 0o777 for path in lab.db.parent.iterdir()} == {0o600}
+
+
+def test_the_index_of_another_database_is_never_asked_in_its_place(tmp_path: Path):
+    """It is said, not answered with a zero; and the next recording makes it anew."""
+    lab, other = Lab(tmp_path / "one"), Lab(tmp_path / "two")
+    lab.take([note(1, "zebra")])
+    other.take([note(2, "walrus")])
+    index, foreign = (one.db.with_name("agent_memory.search.db") for one in (lab, other))
+    index.write_bytes(foreign.read_bytes())
+    for end in ("-wal", "-shm"):
+        index.with_name(index.name + end).unlink(missing_ok=True)
+    with pytest.raises(Unavailable, match="belongs to another database"):
+        lab.found("zebra")
+    assert lab.limpet("ask", "--json", '"zebra"').json["count"] == 1
+    assert [event.summary for event in lab.found("zebra")] == ["zebra 1"]
+    assert lab.found("walrus") == []
+    assert lab.verdict().faults == ()

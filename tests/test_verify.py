@@ -80,6 +80,14 @@ CHANGES = {
     "the beginning": "INSERT INTO seal VALUES (2, (SELECT hash FROM record WHERE no = 2), 0, 'pruned', ''); DELETE FROM content WHERE no <= 2; DELETE FROM record WHERE no <= 2",
     "something that may not come any more": "INSERT INTO tombstone VALUES (1, 0, 99999999999999)",
 }  # fmt: skip
+SCHEMA_CHANGES = {
+    "a view that says something else": "DROP VIEW events; CREATE VIEW events AS SELECT 1 AS id, 'nothing happened' AS summary",
+    "a view less": "DROP VIEW events",
+    "a trigger less": "DROP TRIGGER event_counted",
+    "a trigger more": "CREATE TRIGGER odd AFTER INSERT ON record BEGIN DELETE FROM content WHERE no = new.no; END",
+    "an index less": "DROP INDEX event_agent",
+    "a table more": "CREATE TABLE odd (x)",
+}  # fmt: skip
 INDEX_CHANGES = {
     "words less": "DELETE FROM text WHERE rowid = (SELECT max(rowid) FROM text)",
     "words more": "INSERT INTO text (rowid, body) VALUES (77, 'never said')",
@@ -161,6 +169,15 @@ def test_any_byte_of_a_record_that_is_another_is_found(copy: Lab) -> None:
             connection.execute("UPDATE content SET bytes = ? WHERE no = 3", (bytes(other),))
             unseen += [at] if not copy.verdict().faults else []
     assert (codec, unseen) == (2, [])
+
+
+@pytest.mark.parametrize("what", SCHEMA_CHANGES)
+def test_each_change_of_the_schema_is_found(copy: Lab, what: str) -> None:
+    """What people read first, and what counts by day, is made of views and triggers; a rebuild makes them again."""
+    change(copy.db, SCHEMA_CHANGES[what])
+    assert len(copy.verdict().faults) == 1
+    assert copy.limpet("rebuild").status == 0
+    assert len(copy.verdict().faults) == (1 if "table" in what else 0)
 
 
 @pytest.mark.parametrize("what", INDEX_CHANGES)

@@ -67,6 +67,8 @@ def _of(store: Store, query: Query, watched: Watched, broken: Sequence[Break]) -
     if started is None or since is None or until <= started:
         return Coverage("partial" if watched.pending else "unknown", (), watched.pending)
     left = _abandoned(hooks, watches, watched)
+    if left and store.state.meta(DEMO):
+        left = replace(left, why="this is the demo, and its recorded day ends there")
     if left and left.from_ms < since:
         return Coverage("blind", (left,), watched.pending)
     all_gaps = [*_gaps(store, hooks, watches, watched), *_gaps_of(broken), *_dropped(store, started)]

@@ -114,6 +114,7 @@ class Recorder:
         """
         with self._store.transaction():
             self._forget()
+            self._store.mend_schema()
             self._store.events.clear()
             self._store.custody.clear_tombstones()
             for page in pages(self._store.records):

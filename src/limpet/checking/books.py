@@ -37,11 +37,19 @@ def differences(store: SqliteStore, scratch: Scratch, gone: int, spool: SpoolSou
     `spool` is the one that this memory takes in, None where it takes in none.
     """
     yield from _of_the_streams(store, scratch, gone + store.state.counts().get("forgotten", 0))
+    yield from _of_the_schema(store)
     yield from _of_the_days(store)
     yield from _of_the_rejected(store)
     yield from _of_the_audit(store)
     if spool is not None and not _shuns(store):
         yield from _of_the_spool(store, spool)
+
+
+def _of_the_schema(store: SqliteStore) -> Iterator[str]:
+    """Yield what a view, an index or a trigger says that another one said when it was made."""
+    for kind, name, definition in store.strays():
+        mended = "" if kind == "table" else " (limpet rebuild makes it again)"
+        yield f"the {kind} {name} is {'not as it was made' if definition else 'not one of ours'}{mended}"
 
 
 def _of_the_streams(store: SqliteStore, scratch: Scratch, gone: int) -> Iterator[str]:

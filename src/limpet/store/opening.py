@@ -92,6 +92,34 @@ def lay_out(connection: apsw.Connection) -> None:
         connection.execute(script)
 
 
+def strays(connection: apsw.Connection) -> list[tuple[str, str, str]]:
+    """Return (kind, name, definition) of each table, view, index or trigger that is not as the schema has it.
+
+    The definition is what it should be, "" for what should not be there. What is kept of a script is left out.
+    """
+    with contextlib.closing(apsw.Connection(":memory:")) as fresh:
+        lay_out(fresh)
+        wanted = _laid_out(fresh)
+    found = _laid_out(connection)
+    other = [key for key in wanted.keys() | found.keys() if wanted.get(key, ("",))[0] != found.get(key, ("",))[0]]
+    return [(*key, wanted[key][1] if key in wanted else "") for key in sorted(other)]
+
+
+def mend(connection: apsw.Connection) -> None:
+    """Make the views, indexes and triggers again that are not as the schema has them; tables hold what was recorded."""
+    for kind, name, definition in strays(connection):
+        if kind != "table":
+            connection.execute(f'DROP {kind} IF EXISTS "{name.replace(chr(34), chr(34) * 2)}"')
+            if definition:
+                connection.execute(definition)
+
+
+def _laid_out(connection: apsw.Connection) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return each thing's definition, as it is compared and as it stands, by kind and name."""
+    rows = connection.execute(queries("sqlite")["laid_out"])
+    return {(kind, name): (" ".join(text.split()), text) for kind, name, text in rows}
+
+
 def compact(connection: apsw.Connection) -> None:
     """Write the file anew without what was deleted from it, and empty its log. Raises apsw.BusyError.
 

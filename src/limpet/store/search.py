@@ -51,7 +51,7 @@ class SearchIndex:
     def __init__(self, db: Path, *, writing: bool, owner: int = 0) -> None:
         """Open the index beside `db`; one that is missing, damaged, of another form or another's is made anew.
 
-        That is when `writing`; for reading raises Unavailable. `owner` is the database's own number, 0 where it has none.
+        That is when `writing`; for reading raises Unavailable. `owner` is the database's own number, 0 for none.
         """
         self._path = path_of(db)
         self._owner = owner
@@ -146,7 +146,9 @@ class SearchIndex:
         if connection.pragma("user_version") == SCHEMA and self._owner in (0, connection.pragma("application_id")):
             return
         with _transaction(connection):
-            if connection.pragma("user_version") != SCHEMA or self._is_anothers(connection):  # now that nobody can make it
+            if connection.pragma("user_version") != SCHEMA or self._is_anothers(
+                connection
+            ):  # now that nobody can make it
                 connection.execute(self._sql["drop_schema"])
                 connection.execute(self._sql["schema"])
                 connection.pragma("user_version", SCHEMA)

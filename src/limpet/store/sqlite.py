@@ -260,6 +260,14 @@ class SqliteStore:
         except apsw.Error as error:
             raise opening.explained(error, self.path) from error
 
+    def strays(self) -> list[tuple[str, str, str]]:
+        """Return each table, view, index and trigger that is not as the schema has it; see `opening.strays`."""
+        return opening.strays(self.connection) if opening.version(self.connection) == opening.newest() else []
+
+    def mend_schema(self) -> None:
+        """Make the views, indexes and triggers again that are not as they should be, in the caller's transaction."""
+        opening.mend(self.connection)
+
     def stale_positions(self) -> set[int]:
         """Return the positions that the index has not taken in yet."""
         return {row[0] for row in self.connection.execute(self._sql["stale_positions"])}

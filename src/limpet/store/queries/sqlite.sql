@@ -256,6 +256,8 @@ SELECT :by_column, count(*) FROM event e
 SELECT :by_column, sum(e.n) FROM (
   SELECT type, nullif(status, 0) AS status, nullif(tool, 0) AS tool, nullif(agent, 0) AS agent, nullif(label, 0) AS label, n
   FROM rollup WHERE day >= :first_day AND day < :end_day) e
+-- name: laid_out
+SELECT type, name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'script_%'
 -- name: rollup_before
 CREATE TEMP VIEW rollup AS
 SELECT (pos >> 20) / 86400000 AS day, type, coalesce(status, 0) AS status, coalesce(tool, 0) AS tool, coalesce(agent, 0) AS agent,
