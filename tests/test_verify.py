@@ -11,7 +11,9 @@ import apsw
 import pytest
 
 from lab import Lab, call, entry, hook, message, numbered, text_result
+from limpet.lock import Lock
 from limpet.memory import Memory
+from limpet.store.search import path_of
 from limpet.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
@@ -285,3 +287,14 @@ def test_where_no_index_can_be_made_that_is_a_fault_of_its_own(copy: Lab) -> Non
         memory._store = SqliteStore(copy.db, writing=False)
         (fault,) = memory.verify(lambda _: None).faults
     assert "there is no full-text index" in fault
+
+
+def test_an_index_that_a_recorder_is_about_to_make_is_no_fault(copy: Lab) -> None:
+    """As after a rescue: it is a remark as long as somebody records, and a fault when nobody does."""
+    path_of(copy.db).unlink()
+    lock = Lock(copy.settings.lock)
+    assert lock.take()
+    found = copy.limpet("verify", "--json")
+    lock.release()
+    assert (found.status, found.json["faults"]) == (0, [])
+    assert "being made" in " ".join(found.json["remarks"])

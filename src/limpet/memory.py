@@ -391,6 +391,9 @@ class Memory:
             found = verification.verify(
                 store, progress, seals=seals, now_ms=clock.now_ms(), indexed=not fault, spool=self._spool()
             )
+        if fault and not path_of(store.path).exists() and Lock(self.settings.lock).is_held():
+            said = "the full-text index is being made, and was not checked"  # after a rescue, or somebody deleted it
+            return replace(found, remarks=(*found.remarks, said))
         return replace(found, faults=(*found.faults, fault)) if fault else found
 
     def _spool(self) -> SpoolSource | None:
