@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,3 +42,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let the costly files begin first."""
     items.sort(key=lambda item: item.path.parent.name != "gateway")
+
+
+UMASK = os.umask(0o022)
+os.umask(UMASK)
+
+
+def pytest_runtest_teardown() -> None:
+    """Put the umask back: a sidecar that runs in a test's own process sets it for good."""
+    os.umask(UMASK)

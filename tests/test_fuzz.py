@@ -30,8 +30,9 @@ from field.test_takeover import BERLIN, script_database, script_rows
 from fuzzing import ODD, Fuzzer
 from lab import Lab, call, entry, hook, raw, text_result
 from lab import message as said_in_transcript
-from limpet import alarm, door, interpreter, json5, jsonline, settings
+from limpet import alarm, door, json5, jsonline, settings
 from limpet.errors import LimpetError
+from limpet.interpreter import making
 from limpet.memory import Memory
 from limpet.model import Batch
 from limpet.note import asking, block
@@ -117,7 +118,7 @@ def spool_line(_: Path) -> Iterator[Reading]:
     def read(content: bytes) -> None:
         record = record_of(content, "stream", 1, NOW)
         assert jsonline.parse(jsonline.dump(record.body)) == record.body
-        interpreter.facts_of(record)
+        making.facts_of(record)
 
     yield [raw(line) for line in LINES], read
 
@@ -181,7 +182,7 @@ def all_facts(records: Sequence[Record]) -> None:
     """Interpret what was read: it must mean something, or nothing, and never fail."""
     for record in records:
         jsonline.dump(record.body)
-        interpreter.facts_of(record)
+        making.facts_of(record)
 
 
 @contextmanager
