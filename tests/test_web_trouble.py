@@ -104,13 +104,16 @@ def test_a_database_that_others_write_is_read(used: Lab) -> None:
         other.execute("ROLLBACK")
 
 
-def test_a_locked_database_is_said(used: Lab) -> None:
+@pytest.mark.parametrize(
+    "paths", [(PAGES[0], CALLS[0]), pytest.param((*PAGES, *CALLS), marks=pytest.mark.soak)], ids=["one of each", "all"]
+)
+def test_a_locked_database_is_said(used: Lab, paths: tuple[str, ...]) -> None:
     """While another program has the database for itself every page says so and what to do, and works afterwards."""
     with closing(sqlite3.connect(used.db, isolation_level=None)) as other:
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
         other.execute("BEGIN EXCLUSIVE")
         with visiting(used) as someone:
-            for path in (*PAGES, *CALLS):
+            for path in paths:
                 reply = someone.get(path)
                 assert (path, 503) == (path, reply.status)
                 assert "locked" in reply.text

@@ -42,6 +42,7 @@ def link_of(gateway: Gateway) -> str:
     return str(json.loads(done.stdout)["link"])
 
 
+@pytest.mark.soak
 def test_what_the_agent_does_appears_in_the_browser(gateway: Gateway) -> None:
     """A turn of a real agent comes into an open page by itself: what was asked, the call, its failure, the answer."""
     with chromium() as browser, looking(browser, link_of(gateway)) as look:

@@ -43,4 +43,4 @@ CREATE TRIGGER event_recounted AFTER UPDATE OF status ON event BEGIN
 END;
 
 -- Which database this is: its text index carries the same number, so that another one's is never asked in its place.
-INSERT INTO meta (name, value) SELECT 'identity', 1 + abs(random() % 2147483646);
+INSERT OR IGNORE INTO meta (name, value) SELECT 'identity', 1 + abs(random() % 2147483646);
