@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import stat
 import time
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -160,6 +162,25 @@ def test_a_fault_of_ours_is_logged_for_its_owner_alone(older: Lab) -> None:
     code = RUN.replace("sys.exit", "import limpet.cli.keep as k; k.status = lambda _: 1 / 0; sys.exit")
     assert older.code(code, "000", "never closed later", "status").status == 1
     assert (older.home / "faults.log").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_folder_that_is_everybodys_stays_so(lab: Lab, tmp_path: Path) -> None:
+    """Where somebody puts Limpet's home into a folder such as /tmp, the folder is not taken from the others."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    assert lab.limpet("add", "note", "hello", LIMPET_HOME=str(shared)).status == 0
+    assert shared.stat().st_mode & 0o7777 == 0o1777
+    assert {path.stat().st_mode & 0o077 for path in shared.rglob("*")} == {0}
+
+
+def test_a_pipe_or_device_in_a_databases_place_keeps_its_mode(lab: Lab) -> None:
+    """Whoever says --db /dev/null takes it from nobody."""
+    lab.db.parent.mkdir(parents=True)
+    os.mkfifo(lab.db, 0o666)
+    lab.db.chmod(0o666)
+    assert lab.limpet("drain").status != 1
+    assert stat.S_IMODE(lab.db.lstat().st_mode) == 0o666
 
 
 def test_what_was_open_to_others_is_closed(older: Lab) -> None:

@@ -158,8 +158,13 @@ def _close_to_others(settings: Settings) -> None:
     for path in (settings.home, settings.spool, settings.quarantine, settings.home / KEY_FILE, *files):
         with contextlib.suppress(OSError):  # not there, or not ours: whoever opens it will hear of it
             found = path.lstat()
-            if found.st_uid == os.getuid() and not stat.S_ISLNK(found.st_mode) and found.st_mode & 0o077:
+            if found.st_uid == os.getuid() and found.st_mode & 0o077 and _may_be_closed(found.st_mode):
                 path.chmod(stat.S_IMODE(found.st_mode) & 0o700)
+
+
+def _may_be_closed(mode: int) -> bool:
+    """Whether it is a file, or a folder that is not everybody's, such as /tmp: somebody may name a device, too."""
+    return stat.S_ISREG(mode) or (stat.S_ISDIR(mode) and not mode & stat.S_ISVTX)
 
 
 def key_of(home: Path) -> bytes:

@@ -54,14 +54,21 @@ def check_place(path: Path) -> None:
     """Raise Unavailable where the database lies, or would lie, on a network's or a host's file system.
 
     SQLite's log needs memory that all its users share, which those do not give: databases were damaged there within
-    minutes (sqlite.org/wal.html; field case F52). What is not recorded waits in the spool.
+    minutes (sqlite.org/wal.html; field case F52). What is not recorded waits in the spool. And where a folder, a pipe
+    or a device has that name: SQLite would wait for ever, or leave a journal beside it.
     """
+    _check_kind(path)
     if kind := mounts.shared(path):
         raise Unavailable(
             f"{path} lies on {kind}, a file system of a network or host, where SQLite's log damages databases.",
             'Name a place on a disk of this machine in config.toml: db = "/var/lib/limpet/agent_memory.db"',
             "shared_disk",
         )
+
+
+def _check_kind(path: Path) -> None:
+    if path.exists() and not path.is_file():
+        raise Unavailable(f"{path} is no plain file, and can be no database.", "Name a file with --db.", "no_file")
 
 
 def open_for_reading(path: Path) -> apsw.Connection:
@@ -71,6 +78,7 @@ def open_for_reading(path: Path) -> apsw.Connection:
         raise Unavailable(
             f"There is no database at {path}.", "limpet setup openclaw  (or: limpet demo, to see one)", "no_database"
         )
+    _check_kind(path)
     with _opened(path, apsw.SQLITE_OPEN_READONLY) as connection:
         found = version(connection)
         if found == 0:
