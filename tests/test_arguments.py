@@ -84,3 +84,9 @@ def test_the_sidecar_ends_with_a_standard_input_that_is_closed_already(lab: Lab)
         "import subprocess, sys; sys.exit(subprocess.call(['sh', '-c', f'exec {sys.executable} -m limpet run --until-eof <&-'], timeout=20))"
     )
     assert done.status == 0, done.err
+
+
+def test_the_root_of_all_folders_is_no_database(lab: Lab) -> None:
+    """A sentence, and no fault of ours."""
+    done = lab.limpet("status", "--db", "/")
+    assert (done.status, "can be no database" in done.err) == (2, True)

@@ -261,7 +261,10 @@ def _db(
     ):
         if value.strip():
             origins["db"] = origin
-            return _absolute(value, env)
+            found = _absolute(value, env)
+            if not found.name:
+                raise BadInput(f"{found} can be no database.", "Name a file: --db /path/to/agent_memory.db")
+            return found
     origins["db"] = Origin("default")
     return state / "memory" / "agent_memory.db"
 
