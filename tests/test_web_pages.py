@@ -193,8 +193,9 @@ def test_a_timeline_opens_a_call_where_it_stands(look: Look) -> None:
 
 
 def test_a_timeline_shows_turns_marks_children_and_idle_time(look: Look) -> None:
-    """Resets and compactions are marks, a subagent's work is nested, and hours without anything are one line."""
+    """Resets, compactions and restarts are marks, subagents nested, and hours without anything one line."""
     page = look.go(SESSION)
+    expect(page.locator(".mark").filter(has_text="gateway started").first).to_be_visible()
     expect(page.locator(".mark").filter(has_text="reset").first).to_be_visible()
     expect(page.locator(".mark").filter(has_text="compact").first).to_be_visible()
     expect(page.locator(".child").first).to_be_visible()

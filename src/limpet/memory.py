@@ -228,9 +228,13 @@ class Memory:
             return events, timeline.end_of(self.store, events)
 
     def outline(self, name: str, *, limit: int = 10_000) -> Sequence[timeline.Place]:
-        """Return the places of a session's timeline, its subagents' among them, oldest first. Raises NotFound."""
+        """Return the places of a session's timeline, oldest first; raises NotFound.
+
+        Its subagents' are among them, and the gateway's starts and stops meanwhile, but for a fleet: it has many.
+        """
         with self.store.snapshot():
-            return timeline.outline_of(self.store, name, children=True, limit=limit)
+            restarts = not self.settings.fleet
+            return timeline.outline_of(self.store, name, children=True, limit=limit, restarts=restarts)
 
     def at(self, places: Sequence[timeline.Place]) -> Sequence[Event]:
         """Return the events that stand at these places of a timeline."""

@@ -41,11 +41,11 @@ def events_at(store: Store, places: Sequence[Place]) -> Sequence[Event]:
     ]
 
 
-def outline_of(store: Store, name: str, *, children: bool, limit: int) -> Sequence[Place]:
+def outline_of(store: Store, name: str, *, children: bool, limit: int, restarts: bool = False) -> Sequence[Place]:
     """Return the first `limit` places of a session's timeline, oldest first; raises NotFound.
 
     A call belongs to the run that made it: where a subagent's run carries its parent's session, the run decides (field
-    case F80).
+    case F80). `restarts` takes in the gateway's starts and stops meanwhile, which belong to no session.
     """
     mine = Query(filters=(("session", (name,), False),), sort="oldest", limit=limit, noise=True)
     lines = store.find.outline(mine)
@@ -59,7 +59,15 @@ def outline_of(store: Store, name: str, *, children: bool, limit: int) -> Sequen
     if children:
         for line in (*lines, *_of(store, mine, "session", names), *_of(store, mine, "run", runs)):
             found.setdefault(line.position, Place(line, is_child=True))
+    if restarts:
+        found |= {line.position: Place(line) for line in _turns_of_the_gateway(store, lines, limit)}
     return sorted(found.values(), key=lambda place: (place.line.at_ms, place.line.id))[:limit]
+
+
+def _turns_of_the_gateway(store: Store, lines: Sequence[Line], limit: int) -> Sequence[Line]:
+    """Return the gateway's starts and stops between these lines; of all time there are few."""
+    turns = Query(filters=(("type", ("gateway",), False),), sort="oldest", limit=limit)
+    return [line for line in store.find.outline(turns) if lines[0].at_ms < line.at_ms < lines[-1].at_ms]
 
 
 def _below(store: Store, name: str, key: str) -> tuple[set[str], set[str]]:
