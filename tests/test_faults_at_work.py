@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lab import Done, Lab, call, ended, hook, text_result
-from test_kills import DAY, NEW, OLD, SECRET, WORKS, Work, copied, holding
+from lab import Done, Lab, ended
+from test_kills import NEW, OLD, WORKS, Work, copied, filled, holding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,10 +32,7 @@ MOST = int(os.environ.get("LIMPET_FAULT_STEPS", "12"))
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     """Make a memory as for kills, with a copy of it and a place for notes."""
-    lab = Lab(tmp_path_factory.mktemp("full"))
-    old = (call(f"old-{n}", n, result=text_result(f"{SECRET} {n}")) for n in range(OLD))
-    lab.take([hook("gateway_start", {}), *old, *(call(f"new-{n}", 399 * DAY + n) for n in range(NEW))])
-    (lab.home / "config.toml").write_text(f'[secrets]\n"fish" = "{SECRET}"\n')
+    lab = filled(tmp_path_factory.mktemp("full"))
     (lab.state / "workspace").mkdir()
     assert lab.limpet("backup", "kept.db").status == 0
     return lab

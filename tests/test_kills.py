@@ -39,14 +39,19 @@ WORKS = {
 }
 
 
-@pytest.fixture(scope="module")
-def full(tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    """Make a memory of old calls that say a secret, and new ones that do not."""
-    lab = Lab(tmp_path_factory.mktemp("full"))
+def filled(folder: Path) -> Lab:
+    """Return a memory of old calls that say a secret, and new ones that do not."""
+    lab = Lab(folder)
     old = (call(f"old-{n}", n, result=text_result(f"{SECRET} {n}")) for n in range(OLD))
     lab.take([hook("gateway_start", {}), *old, *(call(f"new-{n}", 399 * DAY + n) for n in range(NEW))])
     (lab.home / "config.toml").write_text(f'[secrets]\n"fish" = "{SECRET}"\n')
     return lab
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    """Make such a memory once."""
+    return filled(tmp_path_factory.mktemp("full"))
 
 
 @contextmanager

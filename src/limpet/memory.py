@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 DRAIN_S = 2.0
 """How long a reading command takes in what is pending before it answers."""
 
-OWN, ADDED = "limpet", "limpet_add"
+SOURCE, ADDED = "limpet", "limpet_add"
 """The source and the kind of an event that somebody adds."""
 
 LONGEST_ID = 18
@@ -302,7 +302,7 @@ class Memory:
             return self._add_here(event, ctx)
         from limpet.spool import writer
 
-        pen = writer.Writer(self.settings.spool, OWN)
+        pen = writer.Writer(self.settings.spool, SOURCE)
         record_id = pen.append(ADDED, event, ctx)
         pen.close()
         self.refresh()
@@ -311,8 +311,8 @@ class Memory:
     def _add_here(self, event: Json, ctx: Json) -> str:
         """Add an event to a database to which the spool does not belong: what is spooled comes into another one."""
         at_ms, record_id = clock.now_ms(), clock.uuid7()
-        body: Json = {"v": 1, "id": record_id, "ts": at_ms, "source": OWN, "hook": ADDED, "ctx": ctx, "event": event}
-        record = Record(record_id.replace("-", ""), OWN, OWN, 0, ADDED, body, at_ms)
+        body: Json = {"v": 1, "id": record_id, "ts": at_ms, "source": SOURCE, "hook": ADDED, "ctx": ctx, "event": event}
+        record = Record(record_id.replace("-", ""), SOURCE, SOURCE, 0, ADDED, body, at_ms)
         with self.writing() as recording:
             recording.recorder.commit("add", Batch((record,)), at_ms)
             while recording.recorder.index():

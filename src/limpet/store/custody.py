@@ -158,7 +158,7 @@ class Custody:
         The place itself stands in it until it is cut off.
         """
         code = self._names.code
-        stub = (no, clock.nonce(), code("limpet"), code("-"), 0, code("limpet_prune"), at_ms, None, digest)
+        stub = (no, clock.nonce(), code("limpet"), code("-"), 0, code(amendment.PRUNE), at_ms, None, digest)
         self._connection.execute(self._sql["add_record"], stub)
         self.put_seal(Seal(no, digest, at_ms, PRUNED, ""))
 
